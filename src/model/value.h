@@ -1,0 +1,137 @@
+/* Attribute values and items as bytes: one form in memory, in edits and in storage. Read in place, written once.
+ *
+ *   item  := varint attribute count, then for each attribute, in order of name bytes and each name once:
+ *            varint name length, name, value
+ *   value := type byte, then
+ *            S, B       varint length, bytes
+ *            N          length byte, ordered form (number.h)
+ *            TRUE FALSE NULL   nothing
+ *            SS NS BS   varint body length; body: varint count, then the elements in byte order, each: varint length, bytes (N: ordered form)
+ *            L          varint body length; body: varint count, then the values
+ *            M          varint body length; body: an item
+ *
+ * Names and set elements are sorted, so equal values are equal bytes.
+ * The form is part of the data format: changing it needs a new STORED_VERSION (stored.h). */
+#ifndef STATOR_MODEL_VALUE_H
+#define STATOR_MODEL_VALUE_H
+
+#include "base/bytes.h"
+#include "base/call.h"
+#include "base/str.h"
+#include "json/json.h"
+
+enum value_type {
+    VALUE_S = 1,
+    VALUE_N,
+    VALUE_B,
+    VALUE_TRUE,
+    VALUE_FALSE,
+    VALUE_NULL,
+    VALUE_SS,
+    VALUE_NS,
+    VALUE_BS,
+    VALUE_L,
+    VALUE_M
+};
+
+enum {
+    ITEM_BYTES_MAX = 409600,     /* DynamoDB size */
+    ITEM_DEPTH_MAX = 32,         /* levels, the item counted */
+    ATTRIBUTE_NAME_MAX = 65535
+};
+
+/* A whole value: type byte and payload. `len` 0 means "no value". */
+typedef str value;
+
+static inline enum value_type value_type(value v)
+{
+    return (enum value_type)(uint8_t)v.data[0];
+}
+
+static inline bool value_is_set(value v)
+{
+    enum value_type type = value_type(v);
+    return type >= VALUE_SS && type <= VALUE_BS;
+}
+
+/* "S", "N", "BOOL" (both), "NULL", ... */
+str value_type_name(value v);
+
+/* Payload of S, N (ordered form) or B. */
+str value_scalar(value v);
+
+/* Takes the value at the front of *rest, whole. False when the bytes are no value (only lengths are checked: see value_is_valid). */
+bool value_take(str *rest, value *out);
+
+/* Full check of untrusted bytes: types, lengths, order, UTF-8, numbers, depth. */
+bool value_is_valid(value v);
+bool item_is_valid(str item);
+
+/* Equal type and value. Sets and maps without order, numbers by value: by the form, equal bytes. */
+static inline bool value_equal(value a, value b)
+{
+    return str_equal(a, b);
+}
+
+/* Order of two S, two N or two B: below 0, 0, above 0. */
+int value_compare(value a, value b);
+
+/* Walks the elements of a set (payload str), of a list (values), or of an item or map. */
+struct value_walk {
+    str rest;
+    uint64_t left; /* elements still to come */
+};
+
+bool value_walk_open(struct value_walk *walk, value set_list_or_map);
+void item_walk_open(struct value_walk *walk, str item);
+bool value_walk_element(struct value_walk *walk, str *element);              /* sets */
+bool value_walk_value(struct value_walk *walk, value *element);              /* lists */
+bool value_walk_attribute(struct value_walk *walk, str *name, value *found); /* items and maps */
+
+/* Elements of a set, list or map. */
+uint64_t value_count(value v);
+
+/* The attribute's value, or an empty str. */
+value item_get(str item, str name);
+value map_get(value map, str name);
+value list_get(value list, uint64_t index);
+bool set_has(value set, str element);
+
+/* DynamoDB's size in bytes: of a value, of an item (names and values). Reference capacity.md section 2. */
+size_t value_size(value v);
+size_t item_size(str item);
+
+/* Levels of lists and maps inside the item, the item counted as one (ITEM_DEPTH_MAX allowed). */
+unsigned item_depth(str item);
+
+/* Writing. Names must come in byte order and once; use item_builder when they do not. */
+void value_write_scalar(struct buf *out, enum value_type type, str payload); /* S, B; N with the ordered form */
+void value_write_bare(struct buf *out, enum value_type type);                /* TRUE, FALSE, NULL */
+
+/* Sorts and writes. Elements of NS are ordered forms. False when an element stands twice (nothing written). */
+bool value_write_set(struct buf *out, enum value_type type, str *elements, size_t count);
+void value_write_list(struct buf *out, const value *elements, size_t count);
+
+struct attribute {
+    str name;
+    value value;
+};
+
+/* Sorts the attributes in place by name and writes an item; a name that stands twice keeps the later one. */
+void item_write(struct buf *out, struct attribute *attributes, size_t count);
+void value_write_map(struct buf *out, struct attribute *attributes, size_t count);
+
+/* Fills a new array in the arena with the item's attributes; *count is set. For rebuilding an item with item_write. */
+struct attribute *item_attributes(struct arena *arena, str item, size_t *count);
+
+/* From a request. The JSON types were checked before (wire): what is wrong here is a ValidationException with the texts and the order of
+   reference expressions.md section 8. `value_read` reads {"S": ...}, `item_read` a map of them. Depth is not limited here but by
+   JSON_DEPTH_MAX; see item_depth. */
+enum fault value_read(struct call *call, const struct json *json, uint32_t token, struct buf *out) MUST_USE;
+enum fault item_read(struct call *call, const struct json *json, uint32_t token, struct buf *out) MUST_USE;
+
+/* To an answer: {"S":"..."}, and the map of them. */
+void value_write_json(struct buf *out, value v);
+void item_write_json(struct buf *out, str item);
+
+#endif
