@@ -39,10 +39,10 @@ struct key_schema {
 uint64_t key_hash(enum value_type type, str partition_key);
 
 /* Appends the row key; `sort` is ignored without a sort key in the schema. Both are values of the schema's types. */
-void key_encode(const struct key_schema *schema, enum row_space space, value partition, value sort, struct buf *out);
+void key_encode(const struct key_schema *schema, enum row_space space, str partition, str sort, struct buf *out);
 
 /* The row key's parts as values again, appended to *out in the order partition, sort. False when the bytes are no such key. */
-bool key_decode(const struct key_schema *schema, str row_key, struct arena *arena, value *partition, value *sort);
+bool key_decode(const struct key_schema *schema, str row_key, struct arena *arena, str *partition, str *sort);
 
 /* Takes the key out of an item that is to be put, with PutItem's errors (missing, wrong type, empty, too long: reference
    expressions.md section 7). `wrong_type_is_schema_mismatch`: BatchWriteItem's wording for wrong types. Appends the row key. */

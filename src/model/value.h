@@ -40,41 +40,40 @@ enum {
     ATTRIBUTE_NAME_MAX = 65535
 };
 
-/* A whole value: type byte and payload. `len` 0 means "no value". */
-typedef str value;
+/* A value is a str: type byte and payload, whole. Its `len` 0 means "no value". (No type of its own: it is handed around like any bytes.) */
 
-static inline enum value_type value_type(value v)
+static inline enum value_type value_type(str v)
 {
     return (enum value_type)(uint8_t)v.data[0];
 }
 
-static inline bool value_is_set(value v)
+static inline bool value_is_set(str v)
 {
     enum value_type type = value_type(v);
     return type >= VALUE_SS && type <= VALUE_BS;
 }
 
 /* "S", "N", "BOOL" (both), "NULL", ... */
-str value_type_name(value v);
+str value_type_name(str v);
 
 /* Payload of S, N (ordered form) or B. */
-str value_scalar(value v);
+str value_scalar(str v);
 
 /* Takes the value at the front of *rest, whole. False when the bytes are no value (only lengths are checked: see value_is_valid). */
-bool value_take(str *rest, value *out);
+bool value_take(str *rest, str *out);
 
 /* Full check of untrusted bytes: types, lengths, order, UTF-8, numbers, depth. */
-bool value_is_valid(value v);
+bool value_is_valid(str v);
 bool item_is_valid(str item);
 
 /* Equal type and value. Sets and maps without order, numbers by value: by the form, equal bytes. */
-static inline bool value_equal(value a, value b)
+static inline bool value_equal(str a, str b)
 {
     return str_equal(a, b);
 }
 
 /* Order of two S, two N or two B: below 0, 0, above 0. */
-int value_compare(value a, value b);
+int value_compare(str a, str b);
 
 /* Walks the elements of a set (payload str), of a list (values), or of an item or map. */
 struct value_walk {
@@ -82,23 +81,23 @@ struct value_walk {
     uint64_t left; /* elements still to come */
 };
 
-bool value_walk_open(struct value_walk *walk, value set_list_or_map);
+bool value_walk_open(struct value_walk *walk, str set_list_or_map);
 void item_walk_open(struct value_walk *walk, str item);
 bool value_walk_element(struct value_walk *walk, str *element);              /* sets */
-bool value_walk_value(struct value_walk *walk, value *element);              /* lists */
-bool value_walk_attribute(struct value_walk *walk, str *name, value *found); /* items and maps */
+bool value_walk_value(struct value_walk *walk, str *element);              /* lists */
+bool value_walk_attribute(struct value_walk *walk, str *name, str *found); /* items and maps */
 
 /* Elements of a set, list or map. */
-uint64_t value_count(value v);
+uint64_t value_count(str v);
 
 /* The attribute's value, or an empty str. */
-value item_get(str item, str name);
-value map_get(value map, str name);
-value list_get(value list, uint64_t index);
-bool set_has(value set, str element);
+str item_get(str item, str name);
+str map_get(str map, str name);
+str list_get(str list, uint64_t index);
+bool set_has(str set, str element);
 
 /* DynamoDB's size in bytes: of a value, of an item (names and values). Reference capacity.md section 2. */
-size_t value_size(value v);
+size_t value_size(str v);
 size_t item_size(str item);
 
 /* Levels of lists and maps inside the item, the item counted as one (ITEM_DEPTH_MAX allowed). */
@@ -110,11 +109,11 @@ void value_write_bare(struct buf *out, enum value_type type);                /* 
 
 /* Sorts and writes. Elements of NS are ordered forms. False when an element stands twice (nothing written). */
 bool value_write_set(struct buf *out, enum value_type type, str *elements, size_t count);
-void value_write_list(struct buf *out, const value *elements, size_t count);
+void value_write_list(struct buf *out, const str *elements, size_t count);
 
 struct attribute {
     str name;
-    value value;
+    str value;
 };
 
 /* Sorts the attributes in place by name and writes an item; a name that stands twice keeps the later one. */
@@ -131,7 +130,7 @@ enum fault value_read(struct call *call, const struct json *json, uint32_t token
 enum fault item_read(struct call *call, const struct json *json, uint32_t token, struct buf *out) MUST_USE;
 
 /* To an answer: {"S":"..."}, and the map of them. */
-void value_write_json(struct buf *out, value v);
+void value_write_json(struct buf *out, str v);
 void item_write_json(struct buf *out, str item);
 
 #endif

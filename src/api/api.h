@@ -1,0 +1,49 @@
+/* One call: authenticate, find the operation, run it, answer. Knows no sockets. Order of checks: reference wire.md section 2. */
+#ifndef STATOR_API_API_H
+#define STATOR_API_API_H
+
+#include "auth/auth.h"
+#include "base/call.h"
+#include "directory/directory.h"
+#include "op/op.h"
+
+enum api_auth { API_AUTH_ANY, API_AUTH_REQUIRED };
+
+struct api_options {
+    struct op_service service;
+    enum api_auth auth;
+    struct directory *directory; /* API_AUTH_REQUIRED */
+    enum wording wording;
+    struct memory_budget *memory;
+};
+
+struct api;
+struct api *api_new(const struct api_options *options);
+void api_free(struct api *api);
+
+enum { API_BODY_MAX = 16 << 20, API_REQUEST_ID_BYTES = 52, API_HEADERS_MAX = 16 };
+
+struct api_header {
+    const char *name;
+    str value;
+};
+
+struct api_answer {
+    int status;
+    struct buf body;          /* as it goes out: compressed when headers say so */
+    struct api_header headers[API_HEADERS_MAX];
+    size_t header_count;      /* all but Content-Length and Date */
+    bool close;               /* the connection is to be closed behind it */
+};
+
+/* Answers `request` (body complete, at most API_BODY_MAX bytes as sent). Everything is in call's arena. When durable_wait_is_pending(&call->durable)
+   the answer must not leave before the last hold is released; if that reports a fault, call api_answer_failed and send what it makes instead. */
+void api_call(struct api *api, struct call *call, const struct auth_request *request, struct api_answer *answer);
+
+/* Replaces the answer by InternalServerError: what it told of did not become durable. */
+void api_answer_failed(struct api *api, struct call *call, const struct auth_request *request, struct api_answer *answer);
+
+/* Prometheus text for /metrics. */
+void api_metrics_write(struct api *api, struct buf *out);
+
+#endif

@@ -1,0 +1,72 @@
+/* Expressions: from a request's texts to programs, and programs run on items. Pure: no clock, no store, no table.
+   Grammar by lemon and re2c. Semantics, messages and their order: reference expressions.md sections 1 to 7. */
+#ifndef STATOR_EXPR_EXPR_H
+#define STATOR_EXPR_EXPR_H
+
+#include "base/call.h"
+#include "json/json.h"
+#include "model/key.h"
+#include "model/value.h"
+
+/* A program is bytes with a version, self-contained (names and values are in it), so that it can travel in an edit to another
+   node or into a transaction record. An empty str: there was no such expression. */
+
+enum expr_kind { EXPR_UPDATE, EXPR_CONDITION, EXPR_KEY_CONDITION, EXPR_FILTER, EXPR_PROJECTION, EXPR_KINDS };
+
+/* The expression members of a request. */
+struct expr_request {
+    const struct json *json;
+    uint32_t names;                /* ExpressionAttributeNames, or JSON_ABSENT */
+    uint32_t values;               /* ExpressionAttributeValues, or JSON_ABSENT; also JSON_ABSENT where the operation has none */
+    uint32_t text[EXPR_KINDS];     /* UpdateExpression, ConditionExpression, ... or JSON_ABSENT */
+    bool takes[EXPR_KINDS];        /* which of them the operation knows: for "UpdateExpression and ConditionExpression are null" */
+    const char *const *legacy;     /* names of the non-expression parameters that are present, for "Can not use both ..."; NULL-terminated, may be NULL */
+};
+
+struct expr_programs {
+    str of[EXPR_KINDS];   /* in the call's arena */
+};
+
+/* Checks the placeholder maps, parses what is there in DynamoDB's order (update, condition, key condition, filter, projection), reports
+   unused placeholders last. */
+enum fault expr_request_read(struct call *call, const struct expr_request *request, struct expr_programs *out) MUST_USE;
+
+/* Whether the condition holds for the item; `item` is an item without attributes when there is none. */
+bool expr_holds(str condition, str item);
+
+/* The item after the update, appended to `out`. `item` is the item before (for a missing item: its key attributes). All right-hand
+   sides read the item before. Errors: what can only be known from the item (a missing attribute on the right, a path that leads nowhere, a wrong type, a number out of range). */
+enum fault expr_update_apply(struct call *call, str update, str item, struct buf *out) MUST_USE;
+
+/* The parts of `item` that the update's paths name, nested ones in their place, lists compacted: UPDATED_OLD (given the item before)
+   and UPDATED_NEW (given the item after). Appended to `out` as an item. */
+void expr_update_touched(str update, str item, struct buf *out);
+
+/* Whether the update creates a missing item: false when it only has REMOVE (and DELETE) actions. */
+bool expr_update_creates(str update);
+
+/* What UpdateItem's own size gate adds for the update's clauses, in bytes (reference capacity.md section 2). */
+size_t expr_update_charge(str update);
+
+/* The parts of `item` that the projection names, appended to `out` as an item. */
+void expr_project(str projection, str item, struct buf *out);
+
+/* A projection of whole top-level attributes (AttributesToGet, index projections). */
+void expr_projection_of_names(const str *names, size_t count, struct buf *out);
+
+/* Calls `visit` for each path of a program, in text order: its first element's name, whether it has more elements, and whether
+   the program writes it. Stops at the first fault, which it returns. For key checks. */
+struct expr_path {
+    str attribute;
+    bool is_nested;
+    bool is_written;
+};
+enum fault expr_paths_each(str program, enum fault (*visit)(void *context, const struct expr_path *path), void *context) MUST_USE;
+
+/* Full check of a program that came from outside this process. */
+bool expr_program_is_valid(str program, enum expr_kind kind);
+
+/* Whether the name is one of DynamoDB's 573 reserved words, in any case. */
+bool expr_word_is_reserved(str word);
+
+#endif

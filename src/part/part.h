@@ -1,0 +1,127 @@
+/* Ranges at work: every change of an item goes through part_edit (invariant I1). A range has one sequencer: it gives each change
+   its stamp, decides it on the newest pending value, forms groups and hands them to the store; reads return the durable value.
+   See README.md in this folder for the invariants and who may hold what. */
+#ifndef STATOR_PART_PART_H
+#define STATOR_PART_PART_H
+
+#include "base/call.h"
+#include "base/log.h"
+#include "base/metrics.h"
+#include "expr/expr.h"
+#include "model/stored.h"
+#include "store/store.h"
+
+struct part;
+struct part_range;
+
+struct part_options {
+    struct store *store;
+    struct world *world;
+    struct log *log;         /* may be NULL */
+    struct metrics *metrics; /* may be NULL */
+    size_t cache_bytes;      /* the item cache's most; 0: none */
+};
+
+struct part *part_open(const struct part_options *options);
+
+/* Waits for outstanding groups and closes all ranges. No call may be under way. */
+void part_close(struct part *part);
+
+/* The open range, opened from the store when it is not yet; held until part_range_release. FAULT_INTERNAL when the store fails or the
+   range has stopped (I11), FAULT_RESOURCE_NOT_FOUND when it is being dropped. */
+enum fault part_range_acquire(struct call *call, struct part *part, struct uuid id, struct part_range **out) MUST_USE;
+void part_range_release(struct part_range *range);
+
+/* Closes the range for ever and drops its rows from the store. New acquires are refused, calls under way may end first. Idempotent; false
+   when the store failed (try again later). */
+bool part_range_drop(struct part *part, struct uuid id);
+
+/* --- Edits: changes as data --- */
+
+enum { EDIT_VERSION = 1 };
+enum edit_kind { EDIT_PUT = 1, EDIT_UPDATE, EDIT_DELETE, EDIT_CHECK };
+
+/* A secondary index's key attribute, whose type the item must have when it has the attribute at all. */
+struct edit_index_key {
+    str attribute;
+    enum value_type type;
+    str index;
+    size_t bytes_max; /* PARTITION_KEY_MAX or SORT_KEY_MAX */
+};
+
+struct edit {
+    enum edit_kind kind;
+    str row_key;
+    str key_item;            /* the key's attributes as an item: what an update of a missing item starts from */
+    str condition;   /* empty: none */
+    str action;              /* EDIT_PUT: the item; EDIT_UPDATE: the update program, may be empty (creates the key-only item); else empty */
+    const struct edit_index_key *index_keys;
+    size_t index_key_count;
+};
+
+/* The versioned encoding that travels: to another node, into a transaction record, into the simulator. */
+void edit_encode(const struct edit *edit, struct buf *out);
+/* Views into `bytes`; arrays in the arena. False for bytes that are no edit of a known version (full check: they may come from outside). */
+bool edit_decode(struct arena *arena, str bytes, struct edit *out);
+
+/* What an edit makes of an item. */
+struct edit_outcome {
+    bool had_item, has_item; /* before and after */
+    struct stored before;    /* stamp, size, item; of no meaning unless had_item */
+    struct stored after;     /* its stamp is 0 until a sequencer gives it one */
+};
+
+/* The one pure function: (old item, edit) to (new item or fault). Faults: CONDITIONAL_CHECK_FAILED, and VALIDATION for what can only be
+   known from the item (update paths and types, sizes, nesting, index key types: reference expressions.md sections 4 and 7, numbers-and-keys.md 3 and 4).
+   outcome->before is set on a fault too. */
+enum fault edit_apply(struct call *call, const struct edit *edit, bool had_item, const struct stored *before, struct edit_outcome *outcome) MUST_USE;
+
+/* --- Changing and reading --- */
+
+/* Decides the edit on the newest pending value and, when it changes something, puts it into the forming group. The answer must leave
+   only once call->durable has no more holds: a hold is taken for every group that the outcome depends on, also for a failed condition.
+   All results are in the call's arena. outcome->after.stamp is the change's stamp. */
+enum fault part_edit(struct call *call, struct part_range *range, const struct edit *edit, struct edit_outcome *outcome) MUST_USE;
+
+/* The durable item; *found false when there is none. */
+enum fault part_get(struct call *call, struct part_range *range, str row_key, bool *found, struct stored *out) MUST_USE;
+
+/* Several at once; found[i] and out[i] for row_keys[i]. */
+enum fault part_multi_get(struct call *call, struct part_range *range, const str *row_keys, size_t count, bool *found, struct stored *out) MUST_USE;
+
+struct part_range_counts {
+    uint64_t items;
+    uint64_t bytes;                /* DynamoDB sizes */
+    uint64_t last_stamp;
+    uint64_t highest_deleted_stamp;
+};
+
+/* Of the durable state. */
+void part_range_count(struct part_range *range, struct part_range_counts *out);
+
+/* --- The change log --- */
+
+/* What a consumer wants to see of each change. */
+enum part_log_images { LOG_KEYS = 0, LOG_OLD_IMAGE = 1, LOG_NEW_IMAGE = 2 };
+
+struct part_log_record {
+    uint64_t stamp;
+    str row_key;
+    bool had_item, has_item;
+    str before, after; /* item bytes as far as a consumer wanted them, else empty; key_item always */
+    str key_item;
+};
+
+/* From the answer's durability on, every change of the range is logged for the consumer (a short stable name) until it is removed. Starting again
+   with the same name keeps its position and widens or narrows its images. Waits until durable. */
+enum fault part_log_start(struct call *call, struct part_range *range, str consumer, unsigned images) MUST_USE;
+enum fault part_log_stop(struct call *call, struct part_range *range, str consumer) MUST_USE;
+
+/* Durable records with stamps above `after`, in order, at most count_max. Never passes a stamp that is not resolved (I3). A write that leaves the item
+   equal is not logged. */
+enum fault part_log_read(struct call *call, struct part_range *range, uint64_t after, size_t count_max, struct part_log_record **records, size_t *count) MUST_USE;
+
+/* The consumer needs nothing at or below `position` any more; the log is trimmed behind the slowest. */
+enum fault part_log_advance(struct call *call, struct part_range *range, str consumer, uint64_t position) MUST_USE;
+
+#endif
