@@ -16,7 +16,7 @@ struct log {
     void (*write_line)(struct log *log, str line);
     int64_t (*now_us)(void *clock); /* wall time for the line's stamp; NULL: no stamp */
     void *clock;
-    int descriptor;       /* what log_to_descriptor writes to */
+    int descriptor;       /* for log_open_descriptor: where lines go */
 };
 
 /* A log that writes to a file descriptor (2: standard error). */

@@ -11,7 +11,7 @@
 /* A family's kind, as Prometheus names them. */
 enum metric_kind { METRIC_COUNTER, METRIC_GAUGE, METRIC_HISTOGRAM };
 
-enum { METRIC_BUCKETS = 20 }; /* histogram bounds: 2^k microseconds, k = 4..22, and +Inf */
+enum { METRIC_BUCKETS = 20 }; /* histogram bounds: 2^k microseconds, k = 4..22, and +Inf; written in seconds, so name it ..._seconds */
 
 struct metric {
     struct metric *next;          /* the registry's list, in order of registration */
