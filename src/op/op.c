@@ -1,0 +1,38 @@
+/* The list of operations. An operation joins it when its file is in the tree: one line, in the order of the API's own list. */
+#include "op/op_internal.h"
+
+static const struct op operations[] = {
+    {"DescribeEndpoints", op_describe_endpoints, false},
+};
+
+enum { OPERATION_COUNT = sizeof operations / sizeof operations[0] };
+
+const struct op *op_find(str name, size_t *index)
+{
+    for (size_t i = 0; i < OPERATION_COUNT; i++) {
+        if (str_equal(str_of_text(operations[i].name), name)) {
+            if (index)
+                *index = i;
+            return &operations[i];
+        }
+    }
+    return NULL;
+}
+
+const struct op *op_all(size_t *count)
+{
+    *count = OPERATION_COUNT;
+    return operations;
+}
+
+enum fault op_table_acquire(struct op_context *context, struct call *call, const struct json *request, const struct table **out)
+{
+    str name = wire_text(request, json_member(request, 0, STR("TableName")));
+    return table_acquire(call, context->service->catalog, context->account, context->region, name, out);
+}
+
+enum fault op_table_acquire_any(struct op_context *context, struct call *call, const struct json *request, const struct table **out)
+{
+    str name = wire_text(request, json_member(request, 0, STR("TableName")));
+    return table_acquire_any(call, context->service->catalog, context->account, context->region, name, out);
+}
