@@ -12,8 +12,13 @@
 
 struct world;
 
-/* How validation errors are worded: AWS reworded them in mid-2026. */
-enum wording { WORDING_CURRENT, WORDING_CLASSIC };
+/* How validation errors are worded: AWS reworded them in mid-2026, and not for every operation. A call begins in its server's
+   wording (CURRENT or CLASSIC: what wire_check renders constraints in); the operation then narrows it for its semantic checks. */
+enum wording {
+    WORDING_CURRENT,      /* PutItem, UpdateItem, DeleteItem: new texts, behind "1 validation error detected: " */
+    WORDING_CLASSIC,      /* all of it before June 2026; also batch writes and transactions to this day */
+    WORDING_CURRENT_BARE  /* GetItem, BatchGetItem, Query: new texts without the prefix */
+};
 
 /* Counts what must be durable before an answer may leave (architecture section 1, point 4). A call starts with one hold
    of its own, which whoever sends the answer releases once the answer is built. */
