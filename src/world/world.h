@@ -12,7 +12,7 @@
 struct world;
 struct world_thread;
 
-/* A lock. Zero it (or WORLD_MUTEX) and use it; it holds no resources beyond its own memory. Not recursive. */
+/* A lock. Not recursive. */
 struct world_mutex {
     pthread_mutex_t real;
     struct world_thread *sim_owner; /* simulated world only */
@@ -47,6 +47,8 @@ struct world_ops {
     void (*wake_all)(struct world *, struct world_cond *);
     /* A point where the simulated scheduler may let another thread go on; nothing in the real world. */
     void (*turn)(struct world *);
+    /* See world_free. */
+    void (*close)(struct world *);
 };
 
 struct world {
@@ -72,7 +74,7 @@ struct world *world_sim_new(const struct world_sim_options *options);
 uint64_t world_sim_fingerprint(const struct world *world);
 
 /* All threads started in it must have been joined. */
-void world_free(struct world *world);
+static inline void world_free(struct world *w) { w->ops->close(w); }
 
 static inline int64_t world_wall_us(struct world *w) { return w->ops->wall_us(w); }
 static inline int64_t world_mono_us(struct world *w) { return w->ops->mono_us(w); }
