@@ -1,0 +1,282 @@
+// The AWS SDK for JavaScript v3 against a running stator: MiniTickets under a race, a round trip of everything a client
+// sees, and the newer members of the API that the Python clients of Debian lack.
+//
+// Usage: node sdk.mjs ENDPOINT   prints one line a check ("ok - ..." or "not ok - ..."); exit 1 if one failed.
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import * as dynamodb from "@aws-sdk/client-dynamodb";
+import { DynamoDBDocumentClient, GetCommand, NumberValue, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+
+const region = "ap-southeast-2";
+const tickets = "minitickets-dev-tickets";
+const jobs = "minitickets-dev-processed-jobs";
+const seats = 12;
+const workers = 16;
+
+const client = new dynamodb.DynamoDBClient({
+  endpoint: process.argv[2],
+  region,
+  credentials: { accessKeyId: "AKIDEXAMPLE", secretAccessKey: "any-secret", sessionToken: "any-token" },
+  maxAttempts: 1,
+  requestHandler: { httpAgent: { keepAlive: true, maxSockets: 64 } },
+});
+const documents = DynamoDBDocumentClient.from(client, { unmarshallOptions: { wrapNumbers: true } });
+const checks = [];
+const check = (name, run) => checks.push([name, run]);
+const send = (command, input) => client.send(new dynamodb[`${command}Command`](input));
+
+/** Sends, expects the error `name`, and gives it. */
+async function refused(name, command, input) {
+  try {
+    await send(command, input);
+  } catch (error) {
+    assert.equal(error.name, name, `expected ${name}, got ${error.name}: ${error.message}`);
+    assert.equal(error.$metadata.httpStatusCode, 400);
+    return error;
+  }
+  assert.fail(`expected ${name}, but the call was accepted`);
+}
+
+async function makeTable(name, more = {}) {
+  const answer = await send("CreateTable", {
+    TableName: name,
+    AttributeDefinitions: [{ AttributeName: "pk", AttributeType: "S" }],
+    KeySchema: [{ AttributeName: "pk", KeyType: "HASH" }],
+    BillingMode: "PAY_PER_REQUEST",
+    ...more,
+  });
+  await dynamodb.waitUntilTableExists({ client, maxWaitTime: 20, minDelay: 1, maxDelay: 1 }, { TableName: name });
+  return answer.TableDescription;
+}
+
+check("minitickets: both tables are created and described as asked", async () => {
+  const strings = (...names) => names.map((name) => ({ AttributeName: name, AttributeType: "S" }));
+  const keys = (hash, range) => [
+    { AttributeName: hash, KeyType: "HASH" },
+    ...(range ? [{ AttributeName: range, KeyType: "RANGE" }] : []),
+  ];
+  await makeTable(tickets, {
+    AttributeDefinitions: strings("userId", "ticketId", "eventDate", "eventDateKey"),
+    KeySchema: keys("userId", "ticketId"),
+    GlobalSecondaryIndexes: [
+      { IndexName: "by-event-date", KeySchema: keys("eventDate", "eventDateKey"), Projection: { ProjectionType: "ALL" } },
+    ],
+  });
+  await makeTable(jobs, { AttributeDefinitions: strings("jobKey"), KeySchema: keys("jobKey") });
+  const { Table: table } = await send("DescribeTable", { TableName: tickets });
+  assert.equal(table.TableStatus, "ACTIVE");
+  assert.deepEqual(table.KeySchema, keys("userId", "ticketId"));
+  assert.deepEqual(table.GlobalSecondaryIndexes[0].KeySchema, keys("eventDate", "eventDateKey"));
+  assert.equal(table.GlobalSecondaryIndexes[0].IndexStatus, "ACTIVE");
+  assert.equal(table.BillingModeSummary.BillingMode, "PAY_PER_REQUEST");
+  assert.ok(table.CreationDateTime instanceof Date && Math.abs(Date.now() - table.CreationDateTime) < 60000);
+  const { Table: processed } = await send("DescribeTable", { TableName: jobs });
+  assert.deepEqual(processed.KeySchema, keys("jobKey"));
+});
+
+async function reserve(seat) {
+  const key = { userId: { S: "user-1" }, ticketId: { S: `booking-7:${seat}` } };
+  const token = randomUUID();
+  const item = {
+    ...key,
+    status: { S: "creating" },
+    qrToken: { S: token },
+    eventDate: { S: "2026-12-01" },
+    eventDateKey: { S: `2026-12-01T20:00:00Z#booking-7:${seat}` },
+  };
+  const condition = "attribute_not_exists(userId) AND attribute_not_exists(ticketId)";
+  try {
+    await send("PutItem", { TableName: tickets, Item: item, ConditionExpression: condition });
+    return { seat, token, won: true };
+  } catch (error) {
+    assert.ok(error instanceof dynamodb.ConditionalCheckFailedException, `${error.name}: ${error.message}`);
+    const { Item: found } = await send("GetItem", { TableName: tickets, Key: key, ConsistentRead: true });
+    assert.equal(found.status.S, "creating");
+    return { seat, token: found.qrToken.S, won: false };
+  }
+}
+
+check("minitickets: one winner a seat under a race; every loser strongly reads the winner's token", async () => {
+  const work = Array.from({ length: workers * seats }, (_, number) => reserve(number % seats));
+  const outcomes = await Promise.all(work);
+  for (let seat = 0; seat < seats; seat++) {
+    const ofSeat = outcomes.filter((outcome) => outcome.seat === seat);
+    assert.equal(ofSeat.filter((outcome) => outcome.won).length, 1, `winners of seat ${seat}`);
+    assert.equal(new Set(ofSeat.map((outcome) => outcome.token)).size, 1, `tokens seen for seat ${seat}`);
+  }
+});
+
+check("minitickets: marking ready needs the stored token; the refusal can carry the item", async () => {
+  const key = { userId: { S: "user-1" }, ticketId: { S: "booking-7:0" } };
+  const { Item: before } = await send("GetItem", { TableName: tickets, Key: key, ConsistentRead: true });
+  const markReady = (token) => ({
+    TableName: tickets,
+    Key: key,
+    UpdateExpression: "SET #s = :ready",
+    ConditionExpression: "qrToken = :token",
+    ExpressionAttributeNames: { "#s": "status" },
+    ExpressionAttributeValues: { ":ready": { S: "ready" }, ":token": { S: token } },
+    ReturnValues: "ALL_NEW",
+    ReturnValuesOnConditionCheckFailure: "ALL_OLD",
+  });
+  const error = await refused("ConditionalCheckFailedException", "UpdateItem", markReady("not-the-token"));
+  assert.deepEqual(error.Item, before);
+  const { Attributes: after } = await send("UpdateItem", markReady(before.qrToken.S));
+  assert.deepEqual(after, { ...before, status: { S: "ready" } });
+});
+
+check("minitickets: an email's completion is recorded once, however many workers try", async () => {
+  const record = (worker) =>
+    send("PutItem", {
+      TableName: jobs,
+      Item: { jobKey: { S: "booking.confirmed:booking-7" }, worker: { N: String(worker) }, expiresAt: { N: "1798761600" } },
+      ConditionExpression: "attribute_not_exists(jobKey)",
+    }).then(
+      () => worker,
+      (error) => assert.equal(error.name, "ConditionalCheckFailedException"),
+    );
+  const done = (await Promise.all(Array.from({ length: 64 }, (_, worker) => record(worker)))).filter((worker) => worker !== undefined);
+  assert.equal(done.length, 1);
+  const { Item: found } = await send("GetItem", { TableName: jobs, Key: { jobKey: { S: "booking.confirmed:booking-7" } }, ConsistentRead: true });
+  assert.equal(found.worker.N, String(done[0]));
+});
+
+check("items: all ten types, binary, 38 digits and Unicode come back as they went", async () => {
+  await makeTable("types");
+  const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
+  const item = {
+    pk: { S: "鍵/🗝️" },
+    s: { S: 'é e\u0301 \u0000 "quoted" \\ \u2028 𝄞' },
+    n: { N: "-12345678901234567890123456789012345678" },
+    small: { N: "0.00000000012345678901234567890123456789012345678" },
+    b: { B: bytes },
+    yes: { BOOL: true },
+    no: { BOOL: false },
+    nil: { NULL: true },
+    l: { L: [{ S: "a" }, { N: "1" }, { L: [] }, { M: {} }, { NULL: true }, { B: new Uint8Array(0) }] },
+    m: { M: { "a.b": { M: { deep: { L: [{ SS: ["ß"] }] } } } } },
+    ss: { SS: ["", "a", "b"] },
+    ns: { NS: ["-1000", "1", "2.5"] },
+    bs: { BS: [Uint8Array.of(0), Uint8Array.of(255, 254)] },
+    empty: { S: "" },
+  };
+  await send("PutItem", { TableName: "types", Item: item });
+  const { Item: found } = await send("GetItem", { TableName: "types", Key: { pk: item.pk }, ConsistentRead: true });
+  for (const name of Object.keys(item)) assert.deepEqual(found[name], item[name], name);
+  assert.equal(Object.keys(found).length, Object.keys(item).length);
+});
+
+check("items: the document client writes and reads plain objects, sets and exact numbers", async () => {
+  await makeTable("documents");
+  const item = {
+    pk: "doc",
+    count: NumberValue.from("99999999999999999999999999999999999998"),
+    list: ["a", { nested: true }, null],
+    tags: new Set(["x", "y"]),
+    bytes: Uint8Array.of(1, 2, 3),
+  };
+  await documents.send(new PutCommand({ TableName: "documents", Item: item }));
+  const after = await documents.send(
+    new UpdateCommand({
+      TableName: "documents",
+      Key: { pk: "doc" },
+      UpdateExpression: "SET #c = #c + :one, #l[1].nested = :no ADD tags :more",
+      ExpressionAttributeNames: { "#c": "count", "#l": "list" },
+      ExpressionAttributeValues: { ":one": 1, ":no": false, ":more": new Set(["z"]) },
+      ReturnValues: "UPDATED_NEW",
+    }),
+  );
+  assert.equal(after.Attributes.count.toString(), "99999999999999999999999999999999999999");
+  assert.deepEqual(after.Attributes.tags, new Set(["x", "y", "z"]));
+  const { Item: found } = await documents.send(new GetCommand({ TableName: "documents", Key: { pk: "doc" }, ConsistentRead: true }));
+  assert.deepEqual(found.list, ["a", { nested: false }, null]);
+});
+
+check("updates: paths, functions and the five ReturnValues", async () => {
+  await makeTable("updates");
+  const key = { pk: { S: "u" } };
+  await send("PutItem", { TableName: "updates", Item: { ...key, n: { N: "1" }, m: { M: { a: { L: [{ N: "1" }, { N: "2" }] } } }, gone: { S: "soon" } } });
+  const update = (expression, values, returns, names) =>
+    send("UpdateItem", {
+      TableName: "updates", Key: key, UpdateExpression: expression, ExpressionAttributeValues: values, ReturnValues: returns, ExpressionAttributeNames: names,
+    }).then((answer) => answer.Attributes);
+  assert.deepEqual(await update("SET m.a[1] = :v, m.b = m.a REMOVE gone", { ":v": { N: "20" } }, "UPDATED_NEW"), {
+    m: { M: { a: { L: [{ N: "20" }] }, b: { L: [{ N: "1" }, { N: "2" }] } } },
+  });
+  assert.deepEqual(await update("SET n = if_not_exists(absent, :z) - n", { ":z": { N: "10" } }, "UPDATED_OLD"), { n: { N: "1" } });
+  assert.deepEqual((await update("ADD n :v", { ":v": { N: "0.5" } }, "ALL_NEW")).n, { N: "9.5" });
+  assert.deepEqual((await update("ADD n :v", { ":v": { N: "0.5" } }, "ALL_OLD")).n, { N: "9.5" });
+  assert.equal(await update("REMOVE n", undefined, "NONE"), undefined);
+});
+
+check("batches: writes and reads over two tables, with nothing left unprocessed", async () => {
+  const keys = Array.from({ length: 20 }, (_, number) => ({ pk: { S: `batch-${number}` } }));
+  const puts = keys.map((key, number) => ({ PutRequest: { Item: { ...key, n: { N: String(number) } } } }));
+  const written = await send("BatchWriteItem", { RequestItems: { types: puts.slice(0, 10), updates: puts.slice(10) }, ReturnConsumedCapacity: "TOTAL" });
+  assert.deepEqual(written.UnprocessedItems, {});
+  assert.deepEqual(written.ConsumedCapacity.map((table) => table.CapacityUnits), [10, 10]);
+  const read = await send("BatchGetItem", { RequestItems: { types: { Keys: keys }, updates: { Keys: keys, ProjectionExpression: "n" } } });
+  assert.equal(read.Responses.types.length, 10);
+  assert.deepEqual(read.Responses.updates.map((item) => Number(item.n.N)).sort((a, b) => a - b), [10, 11, 12, 13, 14, 15, 16, 17, 18, 19]);
+  assert.deepEqual(read.UnprocessedKeys, {});
+});
+
+check("tables: deletion protection, class, on-demand ceilings and tags are kept and shown", async () => {
+  const made = await makeTable("settings", {
+    DeletionProtectionEnabled: true,
+    TableClass: "STANDARD_INFREQUENT_ACCESS",
+    OnDemandThroughput: { MaxReadRequestUnits: 100, MaxWriteRequestUnits: 50 },
+    Tags: [{ Key: "env", Value: "test" }],
+  });
+  const { Table: table } = await send("DescribeTable", { TableName: "settings" });
+  assert.equal(table.TableId, made.TableId);
+  assert.equal(table.DeletionProtectionEnabled, true);
+  assert.equal(table.TableClassSummary.TableClass, "STANDARD_INFREQUENT_ACCESS");
+  assert.deepEqual(table.OnDemandThroughput, { MaxReadRequestUnits: 100, MaxWriteRequestUnits: 50 });
+  assert.deepEqual((await send("ListTagsOfResource", { ResourceArn: table.TableArn })).Tags, [{ Key: "env", Value: "test" }]);
+  await refused("ValidationException", "DeleteTable", { TableName: "settings" });
+  await send("UpdateTable", { TableName: "settings", DeletionProtectionEnabled: false });
+  await dynamodb.waitUntilTableExists({ client, maxWaitTime: 20, minDelay: 1, maxDelay: 1 }, { TableName: "settings" });
+  await send("DeleteTable", { TableName: "settings" });
+  await dynamodb.waitUntilTableNotExists({ client, maxWaitTime: 20, minDelay: 1, maxDelay: 1 }, { TableName: "settings" });
+});
+
+check("tables: ListTables pages, and another region's tables are not seen", async () => {
+  const names = [];
+  for await (const page of dynamodb.paginateListTables({ client, pageSize: 1 }, {})) names.push(...page.TableNames);
+  assert.deepEqual(names, ["documents", jobs, tickets, "types", "updates"]);
+  const elsewhere = new dynamodb.DynamoDBClient({
+    endpoint: process.argv[2], region: "sa-east-1", credentials: { accessKeyId: "AKIDEXAMPLE", secretAccessKey: "any" }, maxAttempts: 1,
+  });
+  assert.deepEqual((await elsewhere.send(new dynamodb.ListTablesCommand({}))).TableNames, []);
+});
+
+check("errors: the SDK's own classes, with message and request id", async () => {
+  const missing = await refused("ResourceNotFoundException", "GetItem", { TableName: "absent", Key: { pk: { S: "a" } } });
+  assert.ok(missing instanceof dynamodb.ResourceNotFoundException);
+  assert.equal(missing.message, "Requested resource not found");
+  assert.match(missing.$metadata.requestId, /^[A-Z0-9]{52}$/);
+  const inUse = await refused("ResourceInUseException", "CreateTable", {
+    TableName: "types",
+    AttributeDefinitions: [{ AttributeName: "pk", AttributeType: "S" }],
+    KeySchema: [{ AttributeName: "pk", KeyType: "HASH" }],
+    BillingMode: "PAY_PER_REQUEST",
+  });
+  assert.ok(inUse instanceof dynamodb.ResourceInUseException);
+  const invalid = await refused("ValidationException", "PutItem", { TableName: "types", Item: { pk: { N: "1" } } });
+  assert.equal(invalid.message, "One or more parameter values were invalid: Type mismatch for key pk expected: S actual: N");
+});
+
+let failed = 0;
+for (const [name, run] of checks) {
+  try {
+    await run();
+    console.log(`ok - JavaScript SDK: ${name}`);
+  } catch (error) {
+    failed++;
+    const where = /sdk\.mjs:\d+/.exec(error.stack ?? "")?.[0] ?? "?";
+    console.log(`not ok - JavaScript SDK: ${name}: ${String(error.message).replace(/\s+/g, " ").slice(0, 600)} (${where})`);
+  }
+}
+client.destroy();
+process.exit(failed ? 1 : 0);
