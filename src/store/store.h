@@ -16,8 +16,10 @@ enum store_result {
     STORE_OK = 0,
     STORE_ABSENT,   /* get: no such key */
     STORE_REFUSED,  /* apply: a guard did not hold; nothing was written */
-    STORE_UNKNOWN,  /* apply: the outcome is not known (a lost reply): it may be written, now or a moment later, or never */
-    STORE_FAILED    /* input/output failed; the range (rocks: the whole store) takes no more writes until it is opened again (I11) */
+    STORE_UNKNOWN,  /* apply: the outcome is not known (a lost reply): it may be written, now or a moment later, or never. Groups behind it
+                       fail and are not written, until the range is opened again; a guard is what fences the late write off */
+    STORE_FAILED    /* input/output failed. A write: the range (rocks: the whole store) writes and reads nothing more until it is opened
+                       again, and only then shows whether this group was written (I11). A read: this read only */
 };
 
 /* Limits that hold on every engine. Keys hold no byte 00 and are not empty; values hold at least one byte. */
@@ -47,7 +49,8 @@ struct store_group {
     const struct store_write *writes;
     size_t write_count;
     /* Called exactly once, from any thread, perhaps before apply returns; for the groups of one range in the order of their apply calls.
-       STORE_OK: durable. After STORE_FAILED all later groups of the range fail too. It may call apply. */
+       STORE_OK: durable. After STORE_FAILED or STORE_UNKNOWN all later groups of the range fail. It may call apply and read, but
+       not range_close, range_drop or close. */
     void (*done)(struct store_group *group, enum store_result result);
     void *owner;              /* the caller's */
     struct store_range *range; /* set by apply */
@@ -65,13 +68,14 @@ struct store_scan {
     bool reverse;      /* from the high end down; only when the engine can_reverse */
     size_t rows_max;   /* 1 or more */
     size_t bytes_max;  /* of keys and values; at least one row comes, however large */
+    bool is_bulk;      /* one of many pages of a long pass: the engine's cache is left to others */
 };
 
 /* A page of rows, in the arena given to scan. Not a snapshot: later pages may see later writes. */
 struct store_page {
     struct store_row *rows;
     size_t count;
-    bool has_more; /* whether rows may follow; resume behind (reverse: below) the last key */
+    bool has_more; /* whether a row follows that the page left out; resume behind (reverse: below) the last key */
 };
 
 struct store_ops {
@@ -138,7 +142,7 @@ enum store_manners {
 /* Faults that torture runs ask for, each a chance in 10,000 a group or read, drawn from the world. */
 struct store_mem_faults {
     uint32_t lost_reply;  /* rados manners: STORE_UNKNOWN; half of them were applied, some of those a moment later */
-    uint32_t fail;        /* STORE_FAILED, and then for ever until store_mem_reopen */
+    uint32_t fail;        /* STORE_FAILED, and then for ever until the range is opened again; half of these groups show up then */
     uint32_t read_fail;   /* get, multi_get, scan: STORE_FAILED, once */
     uint32_t slow;        /* the group completes up to 50 ms later */
 };
@@ -148,12 +152,16 @@ struct store_mem_options {
     struct store_mem_faults faults;
 };
 
-/* The store runs no threads in plain manners; `done` is then called inside apply. */
+/* The store runs no threads in plain manners; `done` is then called inside apply: of this group, or of the one that another thread
+   or a `done` further up the stack is inside of. */
 struct store *store_mem_new(struct world *world, const struct store_mem_options *options);
 
 /* A crash: every group not yet done is dropped or applied whole (as chance has it, in order per range) without its `done` being
    called, all ranges are closed, faults end. The caller has stopped every thread that uses the store. */
 void store_mem_crash(struct store *store);
+
+/* New chances, at a moment when no thread uses the store: after a crash, say. */
+void store_mem_set_faults(struct store *store, const struct store_mem_faults *faults);
 
 /* --- rocks: RocksDB, one directory, the embedded default --- */
 
