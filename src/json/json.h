@@ -83,6 +83,12 @@ void json_write_base64(struct buf *out, str bytes);
 /* Standard alphabet, padded, canonical: the bytes appended to `out`, or false and nothing appended. */
 bool base64_decode(str text, struct buf *out);
 
+/* Whether base64_decode would take it. */
+bool base64_is_valid(str text);
+
+/* Whether the bytes are UTF-8: no overlong forms, no surrogates, nothing above U+10FFFF. */
+bool utf8_is_valid(str text);
+
 /* A whole or decimal number without trailing zeros: 5, 0.5, 12.25. For units and times. */
 void json_write_double(struct buf *out, double number);
 

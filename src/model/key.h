@@ -41,12 +41,13 @@ uint64_t key_hash(enum value_type type, str partition_key);
 /* Appends the row key; `sort` is ignored without a sort key in the schema. Both are values of the schema's types. */
 void key_encode(const struct key_schema *schema, enum row_space space, str partition, str sort, struct buf *out);
 
-/* The row key's parts as values again, appended to *out in the order partition, sort. False when the bytes are no such key. */
+/* The row key's parts as values again, in the arena; *sort is empty without a sort key in the schema. False when the bytes are no such key. */
 bool key_decode(const struct key_schema *schema, str row_key, struct arena *arena, str *partition, str *sort);
 
 /* Takes the key out of an item that is to be put, with PutItem's errors (missing, wrong type, empty, too long: reference
-   expressions.md section 7). `wrong_type_is_schema_mismatch`: BatchWriteItem's wording for wrong types. Appends the row key. */
-enum fault key_of_item(struct call *call, const struct key_schema *schema, str item, bool wrong_type_is_schema_mismatch, struct buf *row_key) MUST_USE;
+   expressions.md section 7). `wrong_is_schema_mismatch`: BatchWriteItem's wording for a key of a wrong type and, by the public
+   suite Parity of October 2026, for one that is missing. Appends the row key, of space ROW_ITEM. */
+enum fault key_of_item(struct call *call, const struct key_schema *schema, str item, bool wrong_is_schema_mismatch, struct buf *row_key) MUST_USE;
 
 /* Takes the key of a request's Key map, which must hold the key's attributes and no others, with GetItem's errors. */
 enum fault key_of_map(struct call *call, const struct key_schema *schema, str key_item, struct buf *row_key) MUST_USE;

@@ -28,8 +28,13 @@ static inline str number_str(const struct number *number)
     return str_of(number->bytes, number->len);
 }
 
-/* Optional sign, digits with an optional point, optional exponent; blanks refused. Status in DynamoDB's order of checks. */
+/* Optional sign, digits with an optional point, optional exponent; blanks refused. Status in DynamoDB's order of checks: an
+   exponent that fits 64 bits is judged by magnitude, a longer one is not numeric. */
 enum number_status number_parse(str text, struct number *out);
+
+/* What DynamoDB's older checker (WORDING_CLASSIC) says where number_parse said `status`: it reads an exponent as 32 bits,
+   so that a longer one is not numeric and 1e2147483647 wraps round to an underflow. */
+enum number_status number_status_older(str text, enum number_status status);
 
 /* Plain decimal text, never an exponent: 1000, -0.5, 0. Returns its length; not terminated. `ordered` must be a valid ordered form. */
 size_t number_format(str ordered, char text[NUMBER_TEXT_MAX]);
@@ -37,7 +42,8 @@ size_t number_format(str ordered, char text[NUMBER_TEXT_MAX]);
 /* Whether the bytes are a form that number_parse can produce. For stored and received bytes. */
 bool number_is_valid(str ordered);
 
-/* Exact sums; NUMBER_OVERFLOW, NUMBER_UNDERFLOW, NUMBER_TOO_PRECISE when the result cannot be held. */
+/* Exact sums; NUMBER_OVERFLOW or NUMBER_UNDERFLOW when the result cannot be held. A sum of more than 38 digits is
+   NUMBER_OVERFLOW too, because DynamoDB words 1e50 + 1 so (reference numbers-and-keys.md section 1). */
 enum number_status number_add(str a, str b, struct number *out);
 enum number_status number_subtract(str a, str b, struct number *out);
 

@@ -62,7 +62,8 @@ str value_scalar(str v);
 /* Takes the value at the front of *rest, whole. False when the bytes are no value (only lengths are checked: see value_is_valid). */
 bool value_take(str *rest, str *out);
 
-/* Full check of untrusted bytes: types, lengths, order, UTF-8, numbers, depth. */
+/* Full check of untrusted bytes: types, lengths, order, UTF-8, numbers, names of 1 to ATTRIBUTE_NAME_MAX bytes, and no deeper than what
+   JSON_DEPTH_MAX lets in. What passes is, byte for byte, what the writers below write. */
 bool value_is_valid(str v);
 bool item_is_valid(str item);
 
@@ -100,10 +101,12 @@ bool set_has(str set, str element);
 size_t value_size(str v);
 size_t item_size(str item);
 
-/* Levels of lists and maps inside the item, the item counted as one (ITEM_DEPTH_MAX allowed). */
+/* Levels of lists and maps: of an item, itself counted (ITEM_DEPTH_MAX allowed); of a value, itself counted when it is one
+   (a value of ITEM_DEPTH_MAX - 1 is the deepest that an expression may carry; public suite Parity, nestingDepth). */
 unsigned item_depth(str item);
+unsigned value_depth(str v);
 
-/* Writing. Names must come in byte order and once; use item_builder when they do not. */
+/* Writing. For an item whose names are not in order, see item_write. */
 void value_write_scalar(struct buf *out, enum value_type type, str payload); /* S, B; N with the ordered form */
 void value_write_bare(struct buf *out, enum value_type type);                /* TRUE, FALSE, NULL */
 
@@ -124,8 +127,8 @@ void value_write_map(struct buf *out, struct attribute *attributes, size_t count
 struct attribute *item_attributes(struct arena *arena, str item, size_t *count);
 
 /* From a request. The JSON types were checked before (wire): what is wrong here is a ValidationException with the texts and the order of
-   reference expressions.md section 8. `value_read` reads {"S": ...}, `item_read` a map of them. Depth is not limited here but by
-   JSON_DEPTH_MAX; see item_depth. */
+   reference expressions.md section 8, for the first attribute in the order of the request. `value_read` reads {"S": ...}, `item_read`
+   a map of them. Depth is not limited here but by JSON_DEPTH_MAX; see item_depth. A member that is null is no member. */
 enum fault value_read(struct call *call, const struct json *json, uint32_t token, struct buf *out) MUST_USE;
 enum fault item_read(struct call *call, const struct json *json, uint32_t token, struct buf *out) MUST_USE;
 
