@@ -2,6 +2,12 @@
 #include "op/op_internal.h"
 
 static const struct op operations[] = {
+    {"GetItem", op_get_item, false},
+    {"PutItem", op_put_item, false},
+    {"UpdateItem", op_update_item, false},
+    {"DeleteItem", op_delete_item, false},
+    {"BatchGetItem", op_batch_get_item, false},
+    {"BatchWriteItem", op_batch_write_item, false},
     {"DescribeEndpoints", op_describe_endpoints, false},
 };
 

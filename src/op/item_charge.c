@@ -1,0 +1,146 @@
+/* What item operations consume, and how they say so. Reference capacity.md sections 1, 3 and 4. */
+#include "op/item_internal.h"
+
+void item_charge_open(struct call *call, const struct table *table, struct item_charge *charge)
+{
+    *charge = (struct item_charge){
+        .table = table,
+        .index_half_units = ARENA_NEW_ARRAY(&call->arena, uint64_t, table->index_count + 1),
+    };
+}
+
+void item_charge_read(struct item_charge *charge, uint64_t size_bytes, enum read_consistency consistency)
+{
+    charge->table_half_units += admit_read_units(size_bytes, consistency);
+}
+
+static bool is_key_of_index(const struct table_index *index, str attribute)
+{
+    for (size_t part = 0; part < index->partition_count; part++) {
+        if (str_equal(index->partition[part].name, attribute))
+            return true;
+    }
+    for (size_t part = 0; part < index->sort_count; part++) {
+        if (str_equal(index->sort[part].name, attribute))
+            return true;
+    }
+    return false;
+}
+
+static bool index_projects(const struct table *table, const struct table_index *index, str attribute)
+{
+    if (index->projection == PROJECTION_ALL || is_key_of_index(index, attribute) || str_equal(attribute, table->keys.partition.name) ||
+        (table->keys.sort.name.len && str_equal(attribute, table->keys.sort.name)))
+        return true;
+    if (index->projection == PROJECTION_INCLUDE) {
+        for (size_t i = 0; i < index->non_key_attribute_count; i++) {
+            if (str_equal(index->non_key_attributes[i], attribute))
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool has_index_key(const struct table_index *index, str item)
+{
+    for (size_t part = 0; part < index->partition_count; part++) {
+        if (item_get(item, index->partition[part].name).len == 0)
+            return false;
+    }
+    for (size_t part = 0; part < index->sort_count; part++) {
+        if (item_get(item, index->sort[part].name).len == 0)
+            return false;
+    }
+    return true;
+}
+
+/* What the index holds of an item; empty when it holds nothing of it. */
+struct index_view {
+    str item;
+    uint64_t size;
+};
+
+static struct index_view index_view_of(struct call *call, const struct table *table, const struct table_index *index, bool exists, const struct stored *stored)
+{
+    if (!exists || !has_index_key(index, stored->item))
+        return (struct index_view){0};
+    if (index->projection == PROJECTION_ALL)
+        return (struct index_view){stored->item, stored->size};
+    size_t count, kept = 0;
+    struct attribute *attributes = item_attributes(&call->arena, stored->item, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (index_projects(table, index, attributes[i].name))
+            attributes[kept++] = attributes[i];
+    }
+    struct buf view;
+    buf_open(&view, &call->arena, 0);
+    item_write(&view, attributes, kept);
+    return (struct index_view){buf_str(&view), item_size(buf_str(&view))};
+}
+
+static bool index_key_changed(const struct table_index *index, str before, str after)
+{
+    for (size_t part = 0; part < index->partition_count; part++) {
+        if (!value_equal(item_get(before, index->partition[part].name), item_get(after, index->partition[part].name)))
+            return true;
+    }
+    for (size_t part = 0; part < index->sort_count; part++) {
+        if (!value_equal(item_get(before, index->sort[part].name), item_get(after, index->sort[part].name)))
+            return true;
+    }
+    return false;
+}
+
+static uint64_t index_units(struct call *call, const struct table *table, const struct table_index *index, const struct edit_outcome *outcome)
+{
+    struct index_view before = index_view_of(call, table, index, outcome->had_item, &outcome->before);
+    struct index_view after = index_view_of(call, table, index, outcome->has_item, &outcome->after);
+    bool key_changed = before.item.len && after.item.len && index_key_changed(index, before.item, after.item);
+    return admit_index_write_units(before.size, after.size, str_equal(before.item, after.item), key_changed);
+}
+
+void item_charge_write(struct call *call, struct item_charge *charge, const struct edit_outcome *outcome)
+{
+    charge->table_half_units += admit_write_units(outcome->had_item ? outcome->before.size : 0, outcome->has_item ? outcome->after.size : 0);
+    for (size_t i = 0; i < charge->table->index_count; i++)
+        charge->index_half_units[i] += index_units(call, charge->table, &charge->table->indexes[i], outcome);
+}
+
+/* The charged arms of one kind of index, in the arena. */
+static const struct wire_index_units *charged_arms(struct call *call, const struct item_charge *charge, bool local, size_t *count)
+{
+    struct wire_index_units *arms = ARENA_NEW_ARRAY(&call->arena, struct wire_index_units, charge->table->index_count + 1);
+    *count = 0;
+    for (size_t i = 0; i < charge->table->index_count; i++) {
+        if (charge->table->indexes[i].is_local == local && charge->index_half_units[i])
+            arms[(*count)++] = (struct wire_index_units){charge->table->indexes[i].name, charge->index_half_units[i]};
+    }
+    return arms;
+}
+
+void item_charge_answer(struct call *call, const struct item_charge *charge, enum wire_capacity_detail detail, str table_name, struct buf *answer)
+{
+    struct wire_consumed consumed = {.table = table_name, .table_half_units = charge->table_half_units};
+    consumed.local = charged_arms(call, charge, true, &consumed.local_count);
+    consumed.global = charged_arms(call, charge, false, &consumed.global_count);
+    wire_write_consumed(answer, detail, &consumed);
+}
+
+bool item_collections_exist(const struct table *table)
+{
+    return table->index_count && table->indexes[0].is_local;
+}
+
+void item_collection_answer(const struct table *table, struct part_range *range, str key_item, struct buf *answer)
+{
+    enum { GIGABYTE = 1 << 30 };
+    /* A collection is no larger than all rows of its range: whole gigabytes from nothing to there hold its size. */
+    struct part_range_counts counts;
+    part_range_count(range, &counts);
+    uint64_t upper = counts.bytes / GIGABYTE + 1;
+    BUF_ADD_LITERAL(answer, "{\"ItemCollectionKey\":{");
+    json_write_string(answer, table->keys.partition.name);
+    buf_add_byte(answer, ':');
+    value_write_json(answer, item_get(key_item, table->keys.partition.name));
+    buf_printf(answer, "},\"SizeEstimateRangeGB\":[0,%llu]}", (unsigned long long)upper);
+}

@@ -1,0 +1,147 @@
+/* Reading the requests of item operations: values, how to answer, expressions. */
+#include "op/item_internal.h"
+
+void item_wording_of_reads(struct call *call)
+{
+    if (call->wording == WORDING_CURRENT)
+        call->wording = WORDING_CURRENT_BARE;
+}
+
+void item_wording_of_batch_writes(struct call *call)
+{
+    call->wording = WORDING_CLASSIC;
+}
+
+enum fault item_read_values(struct call *call, const struct json *request, uint32_t map, str *item)
+{
+    struct buf bytes;
+    buf_open(&bytes, &call->arena, 0);
+    TRY(item_read(call, request, map, &bytes));
+    *item = buf_str(&bytes);
+    if (item_depth(*item) > ITEM_DEPTH_MAX)
+        return fail_reworded(call, "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit");
+    return FAULT_NONE;
+}
+
+static enum item_returns returns_of(str text)
+{
+    static const struct {
+        const char *text;
+        enum item_returns returns;
+    } known[] = {
+        {"ALL_OLD", RETURNS_ALL_OLD},
+        {"UPDATED_OLD", RETURNS_UPDATED_OLD},
+        {"ALL_NEW", RETURNS_ALL_NEW},
+        {"UPDATED_NEW", RETURNS_UPDATED_NEW},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (str_equal(text, str_of_text(known[i].text)))
+            return known[i].returns;
+    }
+    return RETURNS_NONE;
+}
+
+void item_write_open(struct item_write *write, enum edit_kind kind, const struct json *request)
+{
+    *write = (struct item_write){
+        .edit.kind = kind,
+        .returns = returns_of(wire_text(request, json_member(request, 0, STR("ReturnValues")))),
+        .detail = wire_capacity_detail(request, json_member(request, 0, STR("ReturnConsumedCapacity"))),
+        .wants_metrics = str_equal(wire_text(request, json_member(request, 0, STR("ReturnItemCollectionMetrics"))), STR("SIZE")),
+        .shows_failed_item = str_equal(wire_text(request, json_member(request, 0, STR("ReturnValuesOnConditionCheckFailure"))), STR("ALL_OLD")),
+        .table_name = wire_text(request, json_member(request, 0, STR("TableName"))),
+    };
+}
+
+enum fault item_write_check_returns(struct call *call, const struct item_write *write)
+{
+    if (write->returns != RETURNS_NONE && write->returns != RETURNS_ALL_OLD)
+        return fail_reworded(call, "ReturnValues can only be ALL_OLD or NONE");
+    return FAULT_NONE;
+}
+
+/* The names among `all` (NULL-terminated) that are members of the object, NULL-terminated, in the arena. */
+static const char *const *present_members(struct call *call, const struct json *request, uint32_t object, const char *const *all)
+{
+    size_t count = 0;
+    while (all[count])
+        count++;
+    const char **present = ARENA_NEW_ARRAY(&call->arena, const char *, count + 1);
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (json_member(request, object, str_of_text(all[i])) != JSON_ABSENT)
+            present[found++] = all[i];
+    }
+    return present;
+}
+
+/* No expression of any kind, but the placeholder maps. */
+static struct expr_request expression_members(const struct json *request, uint32_t object)
+{
+    struct expr_request members = {
+        .json = request,
+        .names = json_member(request, object, STR("ExpressionAttributeNames")),
+        .values = json_member(request, object, STR("ExpressionAttributeValues")),
+    };
+    for (size_t kind = 0; kind < EXPR_KINDS; kind++)
+        members.text[kind] = JSON_ABSENT;
+    return members;
+}
+
+enum fault item_write_read_expressions(struct call *call, const struct json *request, struct item_write *write)
+{
+    static const char *const legacy_of_updates[] = {"AttributeUpdates", "Expected", NULL};
+    static const char *const legacy_of_others[] = {"Expected", NULL};
+    bool is_update = write->edit.kind == EDIT_UPDATE;
+    struct expr_request members = expression_members(request, 0);
+    members.legacy = present_members(call, request, 0, is_update ? legacy_of_updates : legacy_of_others);
+    members.takes[EXPR_CONDITION] = true;
+    members.text[EXPR_CONDITION] = json_member(request, 0, STR("ConditionExpression"));
+    if (is_update) {
+        members.takes[EXPR_UPDATE] = true;
+        members.text[EXPR_UPDATE] = json_member(request, 0, STR("UpdateExpression"));
+    }
+    struct expr_programs programs;
+    TRY(expr_request_read(call, &members, &programs));
+    write->edit.condition = programs.of[EXPR_CONDITION];
+    if (is_update)
+        write->edit.action = programs.of[EXPR_UPDATE];
+    if (members.legacy[0] || json_member(request, 0, STR("ConditionalOperator")) != JSON_ABSENT)
+        return fail(call, FAULT_VALIDATION, "The parameters AttributeUpdates, Expected and ConditionalOperator are not supported yet: use expressions");
+    return FAULT_NONE;
+}
+
+/* AttributesToGet: names of whole attributes, each once. */
+static enum fault read_attributes_to_get(struct call *call, const struct json *request, uint32_t list, str *projection)
+{
+    str *names = ARENA_NEW_ARRAY(&call->arena, str, request->tokens[list].count);
+    size_t count = 0;
+    for (uint32_t i = json_first(request, list); i < json_end(request, list); i = json_next(request, i)) {
+        str name = json_string(request, i);
+        for (size_t other = 0; other < count; other++) {
+            if (str_equal(names[other], name))
+                return fail_reworded(call, "One or more parameter values were invalid: Duplicate value in attribute name: %.*s", STR_ARG(name));
+        }
+        names[count++] = name;
+    }
+    struct buf program;
+    buf_open(&program, &call->arena, 0);
+    expr_projection_of_names(names, count, &program);
+    *projection = buf_str(&program);
+    return FAULT_NONE;
+}
+
+enum fault item_read_projection(struct call *call, const struct json *request, uint32_t object, str *projection)
+{
+    static const char *const legacy[] = {"AttributesToGet", NULL};
+    struct expr_request members = expression_members(request, object);
+    members.values = JSON_ABSENT;
+    members.legacy = present_members(call, request, object, legacy);
+    members.takes[EXPR_PROJECTION] = true;
+    members.text[EXPR_PROJECTION] = json_member(request, object, STR("ProjectionExpression"));
+    struct expr_programs programs;
+    TRY(expr_request_read(call, &members, &programs));
+    *projection = programs.of[EXPR_PROJECTION];
+    uint32_t attributes = json_member(request, object, STR("AttributesToGet"));
+    return attributes == JSON_ABSENT ? FAULT_NONE : read_attributes_to_get(call, request, attributes, projection);
+}
