@@ -5,21 +5,21 @@
 
 #include "api/api.h"
 #include "base/log.h"
+#include "base/metrics.h"
 #include "world/world.h"
 
 struct http_options {
     struct api *api;
     struct world *world;
-    struct log *log;
-    struct metrics *metrics;
-    struct memory_budget *memory;
-    const char *listen;        /* address, "127.0.0.1" */
-    uint16_t port;             /* 0: any free one, see http_port */
-    unsigned threads;          /* 0: one a processor */
-    unsigned connections_max;
-    unsigned idle_seconds;     /* a connection that moves no byte for so long is closed */
+    struct log *log;               /* may be NULL */
+    struct metrics *metrics;       /* may be NULL */
+    struct memory_budget *memory;  /* what bodies and answers in flight share; may be NULL */
+    const char *listen;            /* numeric address, "127.0.0.1" or "::1" */
+    uint16_t port;                 /* 0: any free one, see http_port */
+    unsigned threads;              /* 0: one a processor */
+    unsigned connections_max;      /* 0: 4096 */
+    unsigned idle_seconds;         /* a connection that moves no byte for so long is closed; so is one that takes much longer for a request. 0: 60 */
     const char *tls_certificate_path, *tls_key_path; /* both or neither: PEM */
-    enum wording wording;
 };
 
 struct http;

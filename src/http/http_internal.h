@@ -1,0 +1,101 @@
+/* What the files of this folder share: the front's state, its connections and its requests. */
+#ifndef STATOR_HTTP_HTTP_INTERNAL_H
+#define STATOR_HTTP_HTTP_INTERNAL_H
+
+#include "http/http.h"
+
+#include <microhttpd.h>
+#include <stdatomic.h>
+
+enum {
+    HTTP_HEADER_BYTES_MAX = 16 << 10,       /* request line and headers */
+    HTTP_CONNECTION_MEMORY_BYTES = 24 << 10, /* what the library keeps for a connection: a little over what a request's headers may take */
+    HTTP_BODY_INLINE_BYTES = 64 << 10,      /* bodies up to this size are read straight into the call's arena */
+    HTTP_DRAIN_BYTES_MAX = 64 << 20,        /* how much of a refused body is read and thrown away, so that its client sees the answer */
+    HTTP_BODY_BYTES_A_SECOND_MIN = 8 << 10, /* a body may take idle_seconds, and a second for every so many bytes */
+    HTTP_HEADERS_INLINE = 32,
+    HTTP_SPARE_REQUESTS_MAX = 64
+};
+
+/* A connection, for the sweeper: what it waits for since when. */
+struct http_peer {
+    struct http_peer *next, **before;
+    int socket;
+    bool seen_request;
+    atomic_int_fast64_t waiting_since_us; /* for a request's headers to be complete; monotonic; 0: not waiting */
+};
+
+enum http_phase {
+    PHASE_HEADERS,  /* the request line has come */
+    PHASE_BODY,
+    PHASE_DRAIN,    /* the answer is known; what still comes of the body is thrown away */
+    PHASE_WAITING,  /* the answer is built and waits until it is durable; the connection is suspended */
+    PHASE_SENDING
+};
+
+struct http_request {
+    struct http_request *next, **before; /* spare requests, or those that wait */
+    struct http *http;
+    struct MHD_Connection *connection;
+    struct call call;
+    struct auth_request request;
+    struct auth_header headers_inline[HTTP_HEADERS_INLINE];
+    str target;                  /* as the request line has it */
+    enum http_phase phase;
+    struct buf body;             /* in the call's arena, or (body_is_own) in memory of its own */
+    bool body_is_own;
+    bool is_counted;             /* in http->requests_active */
+    size_t body_charged_bytes;   /* of the memory total, for a body of its own and for reading it */
+    uint64_t body_received_bytes;
+    int64_t started_us;          /* monotonic */
+    int refusal;                 /* status of the answer that PHASE_DRAIN ends with */
+    atomic_int parties;          /* the connection, and the durable wait while one is outstanding: the last frees the request */
+    bool is_waiting;             /* in http->waiting; guarded by http->mutex */
+    bool is_abandoned;           /* the front stops and waits no longer; guarded by http->mutex */
+    struct api_answer answer;
+};
+
+struct http {
+    struct http_options options;
+    struct MHD_Daemon *daemon;
+    int listen_socket;
+    uint16_t port;
+    char *certificate, *key;      /* PEM */
+    atomic_bool is_stopping;
+    atomic_uint requests_active;  /* whose headers are complete and whose answer is not yet sent */
+    struct world_mutex mutex;     /* guards what follows */
+    struct world_cond sweeper_wake;
+    struct world_thread *sweeper;
+    struct http_request *spare;
+    size_t spare_count;
+    struct http_request *waiting;
+    bool is_abandoning;           /* the front stops: nobody may begin to wait */
+    unsigned abandoned_count;     /* requests whose durable wait still refers to the front: it is never freed */
+    struct http_peer *peers;
+    struct metric connections, refused_framing, refused_memory, closed_slow;
+};
+
+/* Why a request's framing is refused, as a phrase for the client, or NULL when it is sound. `content_length` is set to the length announced,
+   or to UINT64_MAX when the body is chunked. `version` is the request line's. */
+const char *http_framing_fault(const struct auth_header *headers, size_t count, str method, str version, uint64_t *content_length);
+
+/* The path and the query of a request line's target (origin form, absolute form or "*"). */
+void http_split_target(str target, str *path, str *query);
+
+/* Callbacks for the library. */
+void *http_request_begins(void *http, const char *target, struct MHD_Connection *connection);
+enum MHD_Result http_request_moves(void *http, struct MHD_Connection *connection, const char *target, const char *method, const char *version,
+    const char *data, size_t *data_bytes, void **request);
+void http_request_ends(void *http, struct MHD_Connection *connection, void **request, enum MHD_RequestTerminationCode how);
+
+/* Lets those that wait for durability go without an answer: their connections will be closed. */
+void http_requests_abandon(struct http *http);
+void http_requests_free_spare(struct http *http);
+
+/* A socket that listens on a numeric address, or -1 and one clear line in `problem`. */
+int http_listen(const char *address, uint16_t port, uint16_t *chosen, char *problem, size_t problem_bytes);
+
+/* Reads and checks a certificate and its key; false and one clear line in `problem`. */
+bool http_tls_read(const char *certificate_path, const char *key_path, char **certificate, char **key, char *problem, size_t problem_bytes);
+
+#endif

@@ -1,0 +1,49 @@
+/* Certificates: read and tried before the library gets them, because it only says that it could not start. */
+#include "http/http_internal.h"
+
+#include <errno.h>
+#include <gnutls/gnutls.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { PEM_BYTES_MAX = 1 << 20 };
+
+static char *read_file(const char *path, char *problem, size_t problem_bytes)
+{
+    FILE *file = fopen(path, "rb");
+    if (!file) {
+        snprintf(problem, problem_bytes, "cannot read %s: %s", path, strerror(errno));
+        return NULL;
+    }
+    char *text = malloc(PEM_BYTES_MAX + 1);
+    size_t bytes = text ? fread(text, 1, PEM_BYTES_MAX + 1, file) : 0;
+    bool sound = text && !ferror(file) && bytes <= PEM_BYTES_MAX;
+    fclose(file);
+    if (!sound) {
+        snprintf(problem, problem_bytes, "cannot read %s: it is no file of at most 1 MB", path);
+        free(text);
+        return NULL;
+    }
+    text[bytes] = 0;
+    return text;
+}
+
+bool http_tls_read(const char *certificate_path, const char *key_path, char **certificate, char **key, char *problem, size_t problem_bytes)
+{
+    *certificate = read_file(certificate_path, problem, problem_bytes);
+    *key = *certificate ? read_file(key_path, problem, problem_bytes) : NULL;
+    gnutls_certificate_credentials_t credentials;
+    if (*key && gnutls_certificate_allocate_credentials(&credentials) == GNUTLS_E_SUCCESS) {
+        gnutls_datum_t certificate_text = {(unsigned char *)*certificate, (unsigned)strlen(*certificate)};
+        gnutls_datum_t key_text = {(unsigned char *)*key, (unsigned)strlen(*key)};
+        int result = gnutls_certificate_set_x509_key_mem(credentials, &certificate_text, &key_text, GNUTLS_X509_FMT_PEM);
+        gnutls_certificate_free_credentials(credentials);
+        if (result >= 0)
+            return true;
+        snprintf(problem, problem_bytes, "%s and %s are no certificate and its key in PEM: %s", certificate_path, key_path, gnutls_strerror(result));
+    }
+    free(*certificate);
+    free(*key);
+    *certificate = *key = NULL;
+    return false;
+}
