@@ -393,15 +393,18 @@ struct store *store_mem_new(struct world *world, const struct store_mem_options 
 
 void store_mem_set_faults(struct store *base, const struct store_mem_faults *faults)
 {
-    mem_of(base)->options.faults = *faults;
+    struct mem_store *store = mem_of(base);
+    world_lock(base->world, &store->lock);
+    store->options.faults = *faults;
+    world_unlock(base->world, &store->lock);
 }
 
 void store_mem_crash(struct store *base)
 {
     struct mem_store *store = mem_of(base);
     assert(base->ops == &mem_ops);
-    store->options.faults = (struct store_mem_faults){0};
     world_lock(base->world, &store->lock);
+    store->options.faults = (struct store_mem_faults){0};
     mem_rados_crash(store);
     for (size_t at = 0; at < store->table_places; at++) {
         for (struct mem_range *range = store->table[at]; range != NULL; range = range->chain) {

@@ -188,8 +188,9 @@ static bool marker_read(struct opening *opening)
         return true;
     char *end = text;
     unsigned long format = 0;
-    if (strncmp(text, MARKER_START, sizeof MARKER_START - 1) == 0)
-        format = strtoul(text + sizeof MARKER_START - 1, &end, 10);
+    const char *number = text + sizeof MARKER_START - 1;
+    if (strncmp(text, MARKER_START, sizeof MARKER_START - 1) == 0 && *number >= '1' && *number <= '9')
+        format = strtoul(number, &end, 10);
     if (format == 0 || *end != '\n')
         return refuse(opening, "%s/" MARKER_NAME " is damaged (it should read \"" MARKER_START "%d\"): restore the folder from a backup", opening->path,
                       FORMAT);
@@ -221,8 +222,15 @@ static bool space_check(struct opening *opening)
     return true;
 }
 
-static bool rocks_folder_make(struct opening *opening)
+/* A new folder gets its subfolder; in an old one RocksDB's first file must be there, or something was lost. */
+static bool rocks_folder_check(struct opening *opening)
 {
+    if (!opening->is_new) {
+        if (faccessat(opening->folder, ROCKS_NAME "/CURRENT", F_OK, AT_EACCESS) != 0 && errno == ENOENT)
+            return refuse(opening, "the data that %s should hold is missing (no " ROCKS_NAME "/CURRENT): restore the folder from a backup, or give an empty one",
+                          opening->path);
+        return true;
+    }
     if (mkdirat(opening->folder, ROCKS_NAME, 0700) != 0 && errno != EEXIST)
         return refuse_errno(opening, errno, "make", ROCKS_NAME);
     return fsync(opening->folder) == 0 || refuse_errno(opening, errno, "write", "");
@@ -394,7 +402,7 @@ bool rocks_place_open(struct rocks *rocks, const struct store_rocks_options *opt
     struct opening opening = {.path = options->path, .folder = -1, .marker = -1, .problem = problem, .problem_bytes = problem_bytes};
     assert(problem_bytes > 0);
     bool is_open = folder_open(&opening) && marker_open(&opening) && marker_read(&opening) && space_check(&opening) &&
-                   (!opening.is_new || rocks_folder_make(&opening)) && database_open(rocks, &opening, options->cache_bytes) &&
+                   rocks_folder_check(&opening) && database_open(rocks, &opening, options->cache_bytes) &&
                    (!opening.is_new || marker_write(&opening));
     if (opening.folder >= 0)
         close(opening.folder);
