@@ -55,20 +55,10 @@ static void grow(struct buf *buf, size_t needed)
     buf->capacity = capacity;
 }
 
-char *buf_reserve(struct buf *buf, size_t bytes)
+void buf_grow(struct buf *buf, size_t bytes)
 {
     assert(bytes <= SIZE_MAX / 2 - buf->len);
-    if (buf->capacity - buf->len < bytes || !buf->data)
-        grow(buf, buf->len + bytes);
-    return buf->data + buf->len;
-}
-
-void buf_add(struct buf *buf, const void *data, size_t bytes)
-{
-    if (bytes == 0)
-        return;
-    memcpy(buf_reserve(buf, bytes), data, bytes);
-    buf->len += bytes;
+    grow(buf, buf->len + bytes);
 }
 
 void buf_printf(struct buf *buf, const char *format, ...)

@@ -20,10 +20,24 @@ void buf_open(struct buf *buf, struct arena *arena, size_t expected_bytes);
 /* For a buffer without an arena only. */
 void buf_free(struct buf *buf);
 
-/* Makes room for `bytes` more and returns where they go; the caller then adds to len what it wrote. */
-char *buf_reserve(struct buf *buf, size_t bytes);
+/* The slow part of buf_reserve. */
+void buf_grow(struct buf *buf, size_t bytes);
 
-void buf_add(struct buf *buf, const void *data, size_t bytes);
+/* Makes room for `bytes` more and returns where they go; the caller then adds to len what it wrote. */
+static inline char *buf_reserve(struct buf *buf, size_t bytes)
+{
+    if (buf->capacity - buf->len < bytes || !buf->data)
+        buf_grow(buf, bytes);
+    return buf->data + buf->len;
+}
+
+static inline void buf_add(struct buf *buf, const void *data, size_t bytes)
+{
+    if (bytes == 0)
+        return;
+    memcpy(buf_reserve(buf, bytes), data, bytes);
+    buf->len += bytes;
+}
 
 static inline void buf_add_byte(struct buf *buf, uint8_t byte)
 {

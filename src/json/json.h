@@ -47,11 +47,20 @@ static inline enum json_type json_type(const struct json *json, uint32_t token)
     return (enum json_type)json->tokens[token].type;
 }
 
-/* The string's bytes, unescaped (UTF-8). The token must be a JSON_STRING. */
-str json_string(const struct json *json, uint32_t token);
-
 /* The value's text as it stands: of a string without its quotes, of all else whole. */
-str json_raw(const struct json *json, uint32_t token);
+static inline str json_raw(const struct json *json, uint32_t token)
+{
+    return str_of(json->text.data + json->tokens[token].start, json->tokens[token].length);
+}
+
+/* A copy in the arena, without the escapes. */
+str json_string_unescape(const struct json *json, uint32_t token);
+
+/* The string's bytes, unescaped (UTF-8). The token must be a JSON_STRING. */
+static inline str json_string(const struct json *json, uint32_t token)
+{
+    return json->tokens[token].has_escape ? json_string_unescape(json, token) : json_raw(json, token);
+}
 
 /* The last member's value of that name, or JSON_ABSENT; also JSON_ABSENT when `object` is no object, is JSON_ABSENT, or the member is null. */
 uint32_t json_member(const struct json *json, uint32_t object, str name);

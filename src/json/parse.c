@@ -4,28 +4,26 @@
 
 #include <assert.h>
 
-enum { COUNT_MAX = 0xffffff, NO_PARENT = UINT32_MAX };
+enum { COUNT_MAX = 0xffffff, NO_PARENT = UINT32_MAX, SPARE_TOKENS = 2 /* a member's name and the value or container behind it */ };
 
 struct parser {
     const char *start;
-    const char *at;
     const char *end;
     struct json_token *tokens;
     uint32_t count;
     uint32_t capacity;
-    uint32_t parent; /* the innermost open container */
-    uint32_t depth;
     struct arena *arena;
 };
 
-static const char *skip_blanks(const char *at, const char *end)
+static inline const char *skip_blanks(const char *at, const char *end)
 {
-    while (at < end && (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t'))
+    /* Requests are compact: one comparison says so. */
+    while (at < end && (unsigned char)*at <= ' ' && (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t'))
         at++;
     return at;
 }
 
-static void grow(struct parser *parser)
+static __attribute__((noinline)) void grow(struct parser *parser)
 {
     uint32_t capacity = parser->capacity * 2;
     struct json_token *tokens = arena_alloc(parser->arena, capacity * sizeof *tokens);
@@ -34,18 +32,18 @@ static void grow(struct parser *parser)
     parser->capacity = capacity;
 }
 
-static struct json_token *push(struct parser *parser, enum json_type type, const char *start, size_t length)
+/* Needs room for the token. `escape` and `fraction` are the token's flags. */
+static inline void push(struct parser *parser, enum json_type type, const char *start, const char *behind, bool escape, bool fraction)
 {
-    if (parser->count == parser->capacity)
-        grow(parser);
     struct json_token *token = &parser->tokens[parser->count++];
     *token = (struct json_token){
         .start = (uint32_t)(start - parser->start),
-        .length = (uint32_t)length,
+        .length = (uint32_t)(behind - start),
         .next = parser->count,
         .type = type & 0xf,
+        .has_escape = escape,
+        .has_fraction = fraction,
     };
-    return token;
 }
 
 const char *utf8_skip(const char *at, const char *end)
@@ -127,30 +125,34 @@ static const char *skip_escape(const char *at, const char *end)
     return low >= 0xdc00 && low <= 0xdfff ? at + 12 : NULL;
 }
 
-/* Reads a string whose quote is at `at`, and pushes it. */
-static bool read_string(struct parser *parser)
+/* Goes on from the first byte that is not plain: to the closing quote, or NULL. */
+static __attribute__((noinline)) const char *rest_of_string(const char *at, const char *end, bool *has_escape)
 {
-    const char *start = parser->at + 1;
-    const char *at = start;
-    bool has_escape = false;
-    for (;;) {
-        at = text_skip_plain(at, parser->end, true);
-        if (at == parser->end)
-            return false;
-        if (*at == '"')
-            break;
+    while (at && at < end && *at != '"') {
         if (*at == '\\') {
-            has_escape = true;
-            at = skip_escape(at, parser->end);
+            *has_escape = true;
+            at = skip_escape(at, end);
         } else {
-            at = (unsigned char)*at >= 0x80 ? utf8_skip(at, parser->end) : NULL;
+            at = (unsigned char)*at >= 0x80 ? utf8_skip(at, end) : NULL;
         }
-        if (!at)
-            return false;
+        if (at)
+            at = text_skip_plain(at, end, true);
     }
-    push(parser, JSON_STRING, start, (size_t)(at - start))->has_escape = has_escape;
-    parser->at = at + 1;
-    return true;
+    return at == end ? NULL : at;
+}
+
+/* Reads a string whose opening quote is at `at`; behind its closing quote, or NULL. */
+static inline const char *read_string(struct parser *parser, const char *at)
+{
+    bool has_escape = false;
+    const char *start = at + 1;
+    at = text_skip_plain(start, parser->end, true);
+    if (at == parser->end || *at != '"')
+        at = rest_of_string(at, parser->end, &has_escape);
+    if (!at)
+        return NULL;
+    push(parser, JSON_STRING, start, at, has_escape, false);
+    return at + 1;
 }
 
 static const char *skip_digits(const char *at, const char *end)
@@ -160,21 +162,21 @@ static const char *skip_digits(const char *at, const char *end)
     return at;
 }
 
-static bool read_number(struct parser *parser)
+static const char *read_number(struct parser *parser, const char *start)
 {
-    const char *at = parser->at + (*parser->at == '-');
+    const char *at = start + (*start == '-');
     const char *end = parser->end;
     const char *digits = at;
     bool has_fraction = false;
     at = skip_digits(at, end);
     if (at == digits || (*digits == '0' && at - digits > 1))
-        return false;
+        return NULL;
     if (at < end && *at == '.') {
         has_fraction = true;
         digits = at + 1;
         at = skip_digits(digits, end);
         if (at == digits)
-            return false;
+            return NULL;
     }
     if (at < end && (*at == 'e' || *at == 'E')) {
         has_fraction = true;
@@ -183,115 +185,93 @@ static bool read_number(struct parser *parser)
             digits++;
         at = skip_digits(digits, end);
         if (at == digits)
-            return false;
+            return NULL;
     }
-    push(parser, JSON_NUMBER, parser->at, (size_t)(at - parser->at))->has_fraction = has_fraction;
-    parser->at = at;
-    return true;
+    push(parser, JSON_NUMBER, start, at, false, has_fraction);
+    return at;
 }
 
-static bool read_word(struct parser *parser, enum json_type type, str word)
+static const char *read_word(struct parser *parser, const char *at, enum json_type type, str word)
 {
-    if (!str_begins(str_of(parser->at, (size_t)(parser->end - parser->at)), word))
-        return false;
-    push(parser, type, parser->at, word.len);
-    parser->at += word.len;
-    return true;
+    if (!str_begins(str_of(at, (size_t)(parser->end - at)), word))
+        return NULL;
+    push(parser, type, at, at + word.len, false, false);
+    return at + word.len;
 }
 
-static bool open_container(struct parser *parser, enum json_type type)
+/* Reads a value that is no container. */
+static inline const char *read_scalar(struct parser *parser, const char *at)
 {
-    if (parser->depth == JSON_DEPTH_MAX)
-        return false;
-    struct json_token *token = push(parser, type, parser->at++, 0);
-    token->next = parser->parent;
-    parser->parent = parser->count - 1;
-    parser->depth++;
-    return true;
-}
-
-static void close_container(struct parser *parser)
-{
-    struct json_token *token = &parser->tokens[parser->parent];
-    parser->at++;
-    token->length = (uint32_t)(parser->at - parser->start) - token->start;
-    parser->parent = token->next;
-    token->next = parser->count;
-    parser->depth--;
-}
-
-/* Reads a value that is not a container, or opens one. */
-static bool read_value(struct parser *parser)
-{
-    switch (*parser->at) {
+    switch (*at) {
     case '"':
-        return read_string(parser);
-    case '{':
-        return open_container(parser, JSON_OBJECT);
-    case '[':
-        return open_container(parser, JSON_ARRAY);
+        return read_string(parser, at);
     case 't':
-        return read_word(parser, JSON_TRUE, STR("true"));
+        return read_word(parser, at, JSON_TRUE, STR("true"));
     case 'f':
-        return read_word(parser, JSON_FALSE, STR("false"));
+        return read_word(parser, at, JSON_FALSE, STR("false"));
     case 'n':
-        return read_word(parser, JSON_NULL, STR("null"));
+        return read_word(parser, at, JSON_NULL, STR("null"));
     default:
-        return read_number(parser);
+        return read_number(parser, at);
     }
 }
 
 /* A member's name and its colon, up to the value. */
-static bool read_name(struct parser *parser)
+static inline const char *read_name(struct parser *parser, const char *at)
 {
-    if (parser->at == parser->end || *parser->at != '"' || !read_string(parser))
-        return false;
-    parser->at = skip_blanks(parser->at, parser->end);
-    if (parser->at == parser->end || *parser->at != ':')
-        return false;
-    parser->at = skip_blanks(parser->at + 1, parser->end);
-    return true;
+    if (at == parser->end || *at != '"' || !(at = read_string(parser, at)))
+        return NULL;
+    at = skip_blanks(at, parser->end);
+    return at < parser->end && *at == ':' ? skip_blanks(at + 1, parser->end) : NULL;
 }
 
-/* Counts one more member or element of the open container and reads it. */
-static bool read_entry(struct parser *parser)
+/* Reads one value and returns what is behind it, or NULL. `count` counts the entries of the innermost open container; those of
+   the containers around it wait in their tokens. */
+static const char *read_value(struct parser *parser, const char *at)
 {
-    struct json_token *container = &parser->tokens[parser->parent];
-    if (container->count == COUNT_MAX)
-        return false;
-    container->count++;
-    if (container->type == JSON_OBJECT && !read_name(parser))
-        return false;
-    return parser->at < parser->end && read_value(parser);
-}
-
-static bool parse(struct parser *parser)
-{
-    parser->at = skip_blanks(parser->at, parser->end);
-    if (parser->at == parser->end || !read_value(parser))
-        return false;
-    bool opened = parser->depth > 0;
-    while (parser->depth > 0) {
-        uint8_t type = parser->tokens[parser->parent].type;
-        parser->at = skip_blanks(parser->at, parser->end);
-        if (parser->at == parser->end)
-            return false;
-        if (*parser->at == (type == JSON_OBJECT ? '}' : ']')) {
-            close_container(parser);
-            opened = false;
-            continue;
+    const char *end = parser->end;
+    uint32_t parent = NO_PARENT, depth = 0, count = 0;
+    char closing = 0;
+    while (at && at < end) {
+        if (*at == '{' || *at == '[') {
+            bool object = *at == '{';
+            if (depth++ == JSON_DEPTH_MAX)
+                return NULL;
+            if (parent != NO_PARENT)
+                parser->tokens[parent].count = count & COUNT_MAX;
+            push(parser, object ? JSON_OBJECT : JSON_ARRAY, at, at, false, false);
+            parser->tokens[parser->count - 1].next = parent;
+            parent = parser->count - 1;
+            count = 0;
+            closing = object ? '}' : ']';
+            at = skip_blanks(at + 1, end);
+        } else if (!(at = read_scalar(parser, at)) || parent == NO_PARENT) {
+            return at;
+        } else {
+            at = skip_blanks(at, end);
         }
-        if (!opened) {
-            if (*parser->at != ',')
-                return false;
-            parser->at = skip_blanks(parser->at + 1, parser->end);
+        while (at < end && *at == closing) {
+            struct json_token *token = &parser->tokens[parent];
+            at++;
+            token->length = (uint32_t)(at - parser->start) - token->start;
+            token->count = count & COUNT_MAX;
+            parent = token->next;
+            token->next = parser->count;
+            if (--depth == 0)
+                return at;
+            count = parser->tokens[parent].count;
+            closing = parser->tokens[parent].type == JSON_OBJECT ? '}' : ']';
+            at = skip_blanks(at, end);
         }
-        uint32_t depth = parser->depth;
-        if (!read_entry(parser))
-            return false;
-        opened = parser->depth > depth;
+        if (at == end || (count > 0 && *at++ != ',') || count++ == COUNT_MAX)
+            return NULL;
+        if (parser->capacity - parser->count < SPARE_TOKENS)
+            grow(parser);
+        at = skip_blanks(at, end);
+        if (closing == '}')
+            at = read_name(parser, at);
     }
-    return skip_blanks(parser->at, parser->end) == parser->end;
+    return NULL;
 }
 
 bool json_parse(struct arena *arena, str text, struct json *json)
@@ -301,14 +281,13 @@ bool json_parse(struct arena *arena, str text, struct json *json)
         return false;
     struct parser parser = {
         .start = text.data,
-        .at = text.data,
         .end = text.data + text.len,
         .capacity = (uint32_t)(text.len / 16 + 16),
-        .parent = NO_PARENT,
         .arena = arena,
     };
     parser.tokens = arena_alloc(arena, parser.capacity * sizeof *parser.tokens);
-    if (!parse(&parser))
+    const char *behind = read_value(&parser, skip_blanks(text.data, parser.end));
+    if (!behind || skip_blanks(behind, parser.end) != parser.end)
         return false;
     json->tokens = parser.tokens;
     json->token_count = parser.count;

@@ -43,12 +43,10 @@ static const char *unescape_one(const char *at, char **to)
     return at;
 }
 
-str json_string(const struct json *json, uint32_t token)
+str json_string_unescape(const struct json *json, uint32_t token)
 {
     str raw = json_raw(json, token);
     assert(json_type(json, token) == JSON_STRING);
-    if (!json->tokens[token].has_escape)
-        return raw;
     /* No escape is shorter than what it stands for. */
     char *text = arena_alloc_text(json->arena, raw.len);
     char *to = text;
@@ -64,12 +62,6 @@ str json_string(const struct json *json, uint32_t token)
             at = unescape_one(at, &to);
     }
     return str_of(text, (size_t)(to - text));
-}
-
-str json_raw(const struct json *json, uint32_t token)
-{
-    assert(token < json->token_count);
-    return str_of(json->text.data + json->tokens[token].start, json->tokens[token].length);
 }
 
 uint32_t json_member(const struct json *json, uint32_t object, str name)

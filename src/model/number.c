@@ -113,34 +113,35 @@ static bool scan_text(str text, struct scan *scan)
 {
     const char *at = text.data;
     const char *end = at + text.len;
-    bool any = false, behind_point = false;
     size_t seen = 0;
-    *scan = (struct scan){0};
+    scan->exponent = 0;
+    scan->significant = 0;
+    scan->decimal.negative = at < end && *at == '-';
     if (at < end && (*at == '-' || *at == '+'))
-        scan->decimal.negative = *at++ == '-';
+        at++;
+    const char *start = at, *first = at, *point = NULL;
     for (; at < end; at++) {
         unsigned digit = (unsigned)(unsigned char)*at - '0';
         if (digit <= 9) {
-            any = true;
-            scan->fraction += behind_point;
-            if (digit == 0 && seen == 0) {
-                scan->point -= behind_point;
+            if (digit == 0 && seen == 0)
                 continue;
-            }
-            if (seen < NUMBER_DIGITS_MAX)
-                scan->decimal.digits[seen] = (uint8_t)digit;
-            seen++;
-            scan->point += !behind_point;
+            if (seen++ == 0)
+                first = at;
+            if (seen <= NUMBER_DIGITS_MAX)
+                scan->decimal.digits[seen - 1] = (uint8_t)digit;
             if (digit != 0)
                 scan->significant = seen;
-        } else if (*at == '.' && !behind_point) {
-            behind_point = true;
+        } else if (*at == '.' && !point) {
+            point = at;
         } else {
             break;
         }
     }
-    if (!any)
+    if (at - start == (point ? 1 : 0))
         return false;
+    const char *ones_end = point ? point : at;
+    scan->fraction = point ? at - point - 1 : 0;
+    scan->point = first < ones_end ? ones_end - first : ones_end - first + 1;
     if (at == end)
         return true;
     return (*at == 'e' || *at == 'E') && exponent_parse(at + 1, end, &scan->exponent);

@@ -6,12 +6,20 @@
 
 enum { INSERTION_MAX = 16 };
 
+/* str_compare, but most names differ in their first byte. */
+static inline int order(str a, str b)
+{
+    if (a.len > 0 && b.len > 0 && a.data[0] != b.data[0])
+        return (unsigned char)a.data[0] < (unsigned char)b.data[0] ? -1 : 1;
+    return str_compare(a, b);
+}
+
 static void insert_entries(struct sort_entry *entries, size_t count)
 {
     for (size_t next = 1; next < count; next++) {
         struct sort_entry moving = entries[next];
         size_t at = next;
-        for (; at > 0 && str_compare(entries[at - 1].key, moving.key) > 0; at--)
+        for (; at > 0 && order(entries[at - 1].key, moving.key) > 0; at--)
             entries[at] = entries[at - 1];
         entries[at] = moving;
     }
@@ -20,7 +28,7 @@ static void insert_entries(struct sort_entry *entries, size_t count)
 static void merge_entries(const struct sort_entry *left, size_t left_count, const struct sort_entry *right, size_t right_count, struct sort_entry *to)
 {
     while (left_count > 0 && right_count > 0) {
-        if (str_compare(left->key, right->key) <= 0) {
+        if (order(left->key, right->key) <= 0) {
             *to++ = *left++;
             left_count--;
         } else {
@@ -56,7 +64,7 @@ static void insert_attributes(struct attribute *attributes, size_t count)
     for (size_t next = 1; next < count; next++) {
         struct attribute moving = attributes[next];
         size_t at = next;
-        for (; at > 0 && str_compare(attributes[at - 1].name, moving.name) > 0; at--)
+        for (; at > 0 && order(attributes[at - 1].name, moving.name) > 0; at--)
             attributes[at] = attributes[at - 1];
         attributes[at] = moving;
     }
@@ -65,7 +73,7 @@ static void insert_attributes(struct attribute *attributes, size_t count)
 static bool attributes_in_order(const struct attribute *attributes, size_t count)
 {
     for (size_t next = 1; next < count; next++)
-        if (str_compare(attributes[next - 1].name, attributes[next].name) > 0)
+        if (order(attributes[next - 1].name, attributes[next].name) > 0)
             return false;
     return true;
 }
