@@ -27,6 +27,11 @@ struct part *part_open(const struct part_options *options);
 /* Waits for outstanding groups and closes all ranges. No call may be under way. */
 void part_close(struct part *part);
 
+/* For torture runs, which crash the store below a part. part_halt comes before the crash: nothing more is handed to the store, and the part's
+   threads end. part_abandon comes after it: frees everything and waits for nothing. Calls under way have ended or are never answered. */
+void part_halt(struct part *part);
+void part_abandon(struct part *part);
+
 /* The open range, opened from the store when it is not yet; held until part_range_release. FAULT_INTERNAL when the store fails or the
    range has stopped (I11), FAULT_RESOURCE_NOT_FOUND when it is being dropped. */
 enum fault part_range_acquire(struct call *call, struct part *part, struct uuid id, struct part_range **out) MUST_USE;
