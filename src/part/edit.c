@@ -3,6 +3,8 @@
 
 #include <assert.h>
 
+#define UPDATE_TOO_LARGE "Item size to update has exceeded the maximum allowed size"
+
 void edit_encode(const struct edit *edit, struct buf *out)
 {
     buf_add_byte(out, EDIT_VERSION);
@@ -101,6 +103,8 @@ static enum fault check_index_key(struct call *call, const struct edit *edit, co
     size_t bytes = value_scalar(found).len;
     if (key->type == VALUE_N || (bytes > 0 && bytes <= key->bytes_max))
         return FAULT_NONE;
+    if (bytes > 0 && is_update)
+        return fail(call, FAULT_VALIDATION, "The update expression attempted to update the secondary index key beyond allowed size limits");
     if (bytes > 0 && key->bytes_max == PARTITION_KEY_MAX)
         return fail(call, FAULT_VALIDATION, "One or more parameter values were invalid: Size of hashkey has exceeded the maximum size limit of2048 bytes");
     if (bytes > 0)
@@ -118,6 +122,24 @@ static enum fault check_index_key(struct call *call, const struct edit *edit, co
                 kind, STR_ARG(key->index), STR_ARG(key->attribute));
 }
 
+static enum fault check_index_keys(struct call *call, const struct edit *edit, str item)
+{
+    for (size_t i = 0; i < edit->index_key_count; i++)
+        TRY(check_index_key(call, edit, &edit->index_keys[i], item));
+    return FAULT_NONE;
+}
+
+/* What DynamoDB refuses before it looks at the condition: what a put's own item has wrong, and an update whose statement alone is too large
+   (public suite Parity, itemSizeBySurface, October 2026). */
+static enum fault check_before_condition(struct call *call, const struct edit *edit, bool had_item, const struct stored *before)
+{
+    if (edit->kind == EDIT_PUT)
+        return check_index_keys(call, edit, edit->action);
+    if (edit->kind == EDIT_UPDATE && edit->action.len > 0 && expr_update_charge(edit->action, had_item ? before->item : edit->key_item) > ITEM_BYTES_MAX)
+        return fail(call, FAULT_VALIDATION, UPDATE_TOO_LARGE);
+    return FAULT_NONE;
+}
+
 static enum fault apply_update(struct call *call, const struct edit *edit, struct edit_outcome *outcome)
 {
     str item = outcome->had_item ? outcome->before.item : edit->key_item;
@@ -132,8 +154,8 @@ static enum fault apply_update(struct call *call, const struct edit *edit, struc
         outcome->after.item = buf_str(&changed);
     }
     size_t size = item_size(outcome->after.item);
-    if (size > ITEM_BYTES_MAX || (edit->action.len > 0 && expr_update_charge(edit->action, item) > ITEM_BYTES_MAX))
-        return fail(call, FAULT_VALIDATION, "Item size to update has exceeded the maximum allowed size");
+    if (size > ITEM_BYTES_MAX)
+        return fail(call, FAULT_VALIDATION, UPDATE_TOO_LARGE);
     if (item_depth(outcome->after.item) > ITEM_DEPTH_MAX)
         return fail(call, FAULT_VALIDATION, "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit");
     outcome->after.size = (uint32_t)size;
@@ -157,6 +179,7 @@ enum fault edit_apply(struct call *call, const struct edit *edit, bool had_item,
     *outcome = (struct edit_outcome){.had_item = had_item};
     if (had_item)
         outcome->before = *before;
+    TRY(check_before_condition(call, edit, had_item, before));
     /* A missing item reads as one without attributes. */
     if (edit->condition.len > 0 && !expr_holds(edit->condition, had_item ? before->item : STR("\0")))
         return fail(call, FAULT_CONDITIONAL_CHECK_FAILED, "The conditional request failed");
@@ -168,13 +191,10 @@ enum fault edit_apply(struct call *call, const struct edit *edit, bool had_item,
     case EDIT_DELETE:
         return FAULT_NONE;
     case EDIT_PUT:
-        TRY(apply_put(call, edit, outcome));
-        break;
+        return apply_put(call, edit, outcome);
     case EDIT_UPDATE:
         TRY(apply_update(call, edit, outcome));
-        break;
+        return outcome->has_item ? check_index_keys(call, edit, outcome->after.item) : FAULT_NONE;
     }
-    for (size_t i = 0; outcome->has_item && i < edit->index_key_count; i++)
-        TRY(check_index_key(call, edit, &edit->index_keys[i], outcome->after.item));
-    return FAULT_NONE;
+    __builtin_unreachable();
 }
