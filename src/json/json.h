@@ -35,7 +35,7 @@ struct json {
     struct arena *arena; /* where unescaped strings go */
 };
 
-enum { JSON_ABSENT = UINT32_MAX }; /* "no such token" */
+#define JSON_ABSENT UINT32_MAX /* "no such token"; an enum cannot hold it in ISO C */
 
 /* Reads the whole text (one value, blanks around it) into tokens in the arena. False when it is not JSON as RFC 8259
    has it: bad UTF-8 (also surrogates alone, in bytes or as escapes), a byte order mark, control characters in strings,

@@ -4,7 +4,7 @@
 
 #include <assert.h>
 
-enum { COUNT_MAX = 0xffffff, NO_PARENT = UINT32_MAX, SPARE_TOKENS = 2 /* a member's name and the value or container behind it */ };
+enum { COUNT_MAX = 0xffffff, SPARE_TOKENS = 2 /* a member's name and the value or container behind it */ };
 
 struct parser {
     const char *start;
@@ -230,14 +230,14 @@ static inline const char *read_name(struct parser *parser, const char *at)
 static const char *read_value(struct parser *parser, const char *at)
 {
     const char *end = parser->end;
-    uint32_t parent = NO_PARENT, depth = 0, count = 0;
+    uint32_t parent = JSON_ABSENT, depth = 0, count = 0;
     char closing = 0;
     while (at && at < end) {
         if (*at == '{' || *at == '[') {
             bool object = *at == '{';
             if (depth++ == JSON_DEPTH_MAX)
                 return NULL;
-            if (parent != NO_PARENT)
+            if (parent != JSON_ABSENT)
                 parser->tokens[parent].count = count & COUNT_MAX;
             push(parser, object ? JSON_OBJECT : JSON_ARRAY, at, at, false, false);
             parser->tokens[parser->count - 1].next = parent;
@@ -245,7 +245,7 @@ static const char *read_value(struct parser *parser, const char *at)
             count = 0;
             closing = object ? '}' : ']';
             at = skip_blanks(at + 1, end);
-        } else if (!(at = read_scalar(parser, at)) || parent == NO_PARENT) {
+        } else if (!(at = read_scalar(parser, at)) || parent == JSON_ABSENT) {
             return at;
         } else {
             at = skip_blanks(at, end);
