@@ -7,6 +7,8 @@
 #include "model/key.h"
 #include "store/store.h"
 
+#include <stdatomic.h>
+
 enum table_status { TABLE_CREATING, TABLE_ACTIVE, TABLE_UPDATING, TABLE_DELETING };
 enum table_billing { BILLING_PROVISIONED, BILLING_PAY_PER_REQUEST };
 enum table_projection { PROJECTION_ALL, PROJECTION_KEYS_ONLY, PROJECTION_INCLUDE };
@@ -25,6 +27,9 @@ struct table_throughput {
     int64_t warm_read_units, warm_write_units;  /* WarmThroughput; 0: the default */
     int64_t decreases_today, decrease_day;      /* NumberOfDecreasesToday, and the UTC day (days since 1970) it counts */
     int64_t last_increase_us, last_decrease_us; /* 0: never */
+    /* While a change is under way DescribeTable still shows the units and the count from before it. */
+    bool is_changing;
+    int64_t shown_read_units, shown_write_units, shown_decreases;
 };
 
 struct table_index {
@@ -56,6 +61,7 @@ struct table_range {
 /* A table as it was at one moment: never changed, counted. All memory belongs to it. */
 struct table {
     atomic_uint references;
+    uint64_t change_number;                  /* of the catalog's changes, the one that made this: for table_replace */
     struct uuid id;
     str account, region, name;
     str arn;
@@ -81,8 +87,9 @@ struct table {
     const struct table_tag *tags;
     size_t tag_count;
     int64_t created_us;
-    enum table_status status;                /* see table_status_at */
-    int64_t status_until_us;                 /* when a passing status ends */
+    enum table_status status;                /* as of the snapshot: a passing one is over at status_until_us */
+    int64_t status_until_us;                 /* when a passing status of the table and its indexes ends; whoever acquires the table later sees it ended */
+    int64_t status_since_us;
     const struct table_range *ranges;        /* by hash_from, the first from 0 */
     size_t range_count;
     struct arena arena;
@@ -91,10 +98,21 @@ struct table {
 /* The status as a client sees it at now_us: CREATING and UPDATING become ACTIVE by themselves when their time is over. */
 enum table_status table_status_at(const struct table *table, int64_t now_us);
 
+/* The name in capitals, "ACTIVE". */
+str table_status_name(enum table_status status);
+
 /* The range whose rows include the row key (as key_encode makes it). */
 struct uuid table_range_of(const struct table *table, str row_key);
 
 const struct table_index *table_index_find(const struct table *table, str index_name);
+
+/* An ARN's parts, "arn:aws:dynamodb:us-east-1:000000000000:table/name" and what stands behind the name ("/index/i"), all views. */
+struct table_arn {
+    str region, account, name, rest;
+};
+
+/* False when the text is no ARN of a table or of something inside one. */
+bool table_arn_read(str text, struct table_arn *out);
 
 /* The catalog of one service: kept in a range of the store, held in memory. */
 struct table_catalog;
@@ -118,24 +136,27 @@ enum fault table_acquire(struct call *call, struct table_catalog *catalog, str a
 enum fault table_acquire_any(struct call *call, struct table_catalog *catalog, str account, str region, str name, const struct table **out) MUST_USE;
 void table_release(const struct table *table);
 
-/* A table that is being put together or changed: a copy to write to. */
+/* A table that is being put together or changed: a copy to write to. Strings and arrays that are put into it must be in draft->arena. */
 struct table *table_draft_new(const struct table *base_or_null);
 void table_draft_free(struct table *draft);
 
-/* Makes the draft durable as a new table; takes it over. FAULT_RESOURCE_IN_USE `Table already exists: X`. */
-enum fault table_create(struct call *call, struct table_catalog *catalog, struct table *draft) MUST_USE;
+/* Makes the draft durable as a new table, CREATING for status_us, with fresh ids and one range. Takes the draft over, on a fault too.
+   *made is the table as it was made, held until table_release. FAULT_RESOURCE_IN_USE `Table already exists: X`. */
+enum fault table_create(struct call *call, struct table_catalog *catalog, struct table *draft, const struct table **made) MUST_USE;
 
-/* Replaces the table that the draft was copied from; FAULT_RESOURCE_IN_USE when it has changed or gone since. Takes the draft over. */
-enum fault table_replace(struct call *call, struct table_catalog *catalog, struct table *draft) MUST_USE;
+/* Replaces the table that the draft was copied from; FAULT_RESOURCE_IN_USE when it has changed or gone since. Takes the draft over, on a fault too.
+   A draft whose status is TABLE_UPDATING stays so for status_us. */
+enum fault table_replace(struct call *call, struct table_catalog *catalog, struct table *draft, const struct table **made) MUST_USE;
 
-/* Deletes the table: it is gone for the data plane at once, its ranges are condemned durably in the same step. */
+/* Deletes the table: it is gone for the data plane at once, its ranges are condemned durably in the same step. FAULT_RESOURCE_IN_USE when it has
+   changed since it was acquired. */
 enum fault table_delete(struct call *call, struct table_catalog *catalog, const struct table *table) MUST_USE;
 
 /* Names in byte order behind `after` (may be empty), at most `limit`; *has_more as DynamoDB's LastEvaluatedTableName needs it. In the call's arena. */
 void table_list(struct call *call, struct table_catalog *catalog, str account, str region, str after, size_t limit, str **names, size_t *count, bool *has_more);
 
-/* Ranges of deleted tables whose rows are still to be dropped: takes one, or returns false. Survives restarts: call condemned_done
-   once store_range_drop has succeeded. */
+/* Ranges of deleted tables whose rows are still to be dropped: each call names another, in turn, or returns false when there is none.
+   Survives restarts: call condemned_done once the range's rows are gone. */
 bool table_condemned_next(struct table_catalog *catalog, struct uuid *range);
 enum fault table_condemned_done(struct call *call, struct table_catalog *catalog, struct uuid range) MUST_USE;
 

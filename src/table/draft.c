@@ -1,0 +1,119 @@
+/* Drafts: tables that are still written to, and copies of snapshots. */
+#include "table/table_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static void *copy_array(struct arena *arena, const void *from, size_t count, size_t bytes_each)
+{
+    if (count == 0)
+        return NULL;
+    void *to = arena_alloc(arena, count * bytes_each);
+    memcpy(to, from, count * bytes_each);
+    return to;
+}
+
+static void copy_key(struct arena *arena, struct key_attribute *key)
+{
+    key->name = arena_copy(arena, key->name);
+}
+
+static const struct table_index *copy_indexes(struct arena *arena, const struct table *base)
+{
+    struct table_index *indexes = copy_array(arena, base->indexes, base->index_count, sizeof *indexes);
+    for (size_t i = 0; i < base->index_count; i++) {
+        struct table_index *index = &indexes[i];
+        index->name = arena_copy(arena, index->name);
+        for (size_t part = 0; part < index->partition_count; part++)
+            copy_key(arena, &index->partition[part]);
+        for (size_t part = 0; part < index->sort_count; part++)
+            copy_key(arena, &index->sort[part]);
+        str *names = copy_array(arena, index->non_key_attributes, index->non_key_attribute_count, sizeof *names);
+        for (size_t at = 0; at < index->non_key_attribute_count; at++)
+            names[at] = arena_copy(arena, names[at]);
+        index->non_key_attributes = names;
+    }
+    return indexes;
+}
+
+void draft_set_identity(struct table *draft, str account, str region, str name)
+{
+    draft->account = arena_copy(&draft->arena, account);
+    draft->region = arena_copy(&draft->arena, region);
+    draft->name = arena_copy(&draft->arena, name);
+    draft->arn = arena_printf(&draft->arena, "arn:aws:dynamodb:%.*s:%.*s:table/%.*s", STR_ARG(region), STR_ARG(account), STR_ARG(name));
+}
+
+struct table *table_draft_new(const struct table *base_or_null)
+{
+    struct table *draft = malloc(sizeof *draft);
+    if (!draft) {
+        fprintf(stderr, "stator: out of memory\n");
+        abort();
+    }
+    memset(draft, 0, sizeof *draft);
+    if (base_or_null)
+        *draft = *base_or_null;
+    atomic_init(&draft->references, 1);
+    arena_open(&draft->arena, NULL);
+    if (!base_or_null)
+        return draft;
+    const struct table *base = base_or_null;
+    struct arena *arena = &draft->arena;
+    draft_set_identity(draft, base->account, base->region, base->name);
+    copy_key(arena, &draft->keys.partition);
+    copy_key(arena, &draft->keys.sort);
+    struct key_attribute *definitions = copy_array(arena, base->definitions, base->definition_count, sizeof *definitions);
+    for (size_t i = 0; i < base->definition_count; i++)
+        copy_key(arena, &definitions[i]);
+    draft->definitions = definitions;
+    draft->indexes = copy_indexes(arena, base);
+    draft->sse_key_arn = arena_copy(arena, base->sse_key_arn);
+    draft->resource_policy = arena_copy(arena, base->resource_policy);
+    struct table_tag *tags = copy_array(arena, base->tags, base->tag_count, sizeof *tags);
+    for (size_t i = 0; i < base->tag_count; i++)
+        tags[i] = (struct table_tag){arena_copy(arena, tags[i].key), arena_copy(arena, tags[i].value)};
+    draft->tags = tags;
+    draft->ranges = copy_array(arena, base->ranges, base->range_count, sizeof *base->ranges);
+    return draft;
+}
+
+void table_draft_free(struct table *draft)
+{
+    if (!draft)
+        return;
+    arena_close(&draft->arena);
+    free(draft);
+}
+
+int64_t table_settles_at(const struct table *table)
+{
+    return table->status == TABLE_CREATING || table->status == TABLE_UPDATING ? table->status_until_us : INT64_MAX;
+}
+
+static void settle_throughput(struct table_throughput *throughput)
+{
+    throughput->is_changing = false;
+    throughput->shown_read_units = throughput->shown_write_units = throughput->shown_decreases = 0;
+}
+
+void draft_settle(struct table *draft, int64_t now_us)
+{
+    if (now_us < table_settles_at(draft))
+        return;
+    draft->status = TABLE_ACTIVE;
+    settle_throughput(&draft->throughput);
+    struct table_index *indexes = copy_array(&draft->arena, draft->indexes, draft->index_count, sizeof *indexes);
+    size_t kept = 0;
+    for (size_t i = 0; i < draft->index_count; i++) {
+        if (indexes[i].status == TABLE_DELETING)
+            continue;
+        indexes[kept] = indexes[i];
+        indexes[kept].status = TABLE_ACTIVE;
+        indexes[kept].is_backfilling = false;
+        settle_throughput(&indexes[kept].throughput);
+        kept++;
+    }
+    draft->indexes = indexes;
+    draft->index_count = kept;
+}
