@@ -46,16 +46,19 @@ struct auth_key {
 /* Finds a key; NULL when there is none. The key must live as long as the call. */
 typedef const struct auth_key *(*auth_key_find)(void *context, str access_key);
 
-/* Signing keys already derived, so that a request costs two hashes and an HMAC, not five HMACs more. Thread-safe. */
+/* Signing keys already derived, so that a request costs two hashes and an HMAC, not four HMACs more. Thread-safe. */
 struct auth_cache;
 struct auth_cache *auth_cache_new(struct world *world);
 void auth_cache_free(struct auth_cache *cache);
 
-/* Verifies the request at now_us; on success *claim and *key are set. */
+/* Verifies the request at now_us; on success *claim and *key are set. `cache` may be NULL. Faults: MISSING_AUTHENTICATION_TOKEN,
+   INCOMPLETE_SIGNATURE, INVALID_SIGNATURE, UNRECOGNIZED_CLIENT, EXPIRED_TOKEN. */
 enum fault auth_verify(struct call *call, const struct auth_request *request, int64_t now_us, auth_key_find find, void *context,
     struct auth_cache *cache, struct auth_claim *claim, const struct auth_key **key) MUST_USE;
 
-/* Signs: for the load client and the tests. Appends the Authorization header's value to `out`. `timestamp` as in X-Amz-Date, which must be among the headers. */
-void auth_sign(struct call *call, const struct auth_request *request, const struct auth_key *key, str region, str timestamp, struct buf *out);
+/* Signs: for the load client and the tests. Appends the Authorization header's value to `out`. `timestamp` is that of X-Amz-Date, which must be
+   among the headers; so must Host. Every header is signed but those that proxies change. `cache` may be NULL. */
+void auth_sign(struct call *call, const struct auth_request *request, const struct auth_key *key, str region, str timestamp, struct auth_cache *cache,
+    struct buf *out);
 
 #endif
