@@ -355,6 +355,11 @@ static unsigned json_depth(const struct json *json, uint32_t token)
     return deepest + 1;
 }
 
+bool wire_is_read_as_older(const struct json *request)
+{
+    return json_depth(request, 0) / 2 > CURRENT_DEPTH_MAX;
+}
+
 /* Item writes go back to the classic form for these. */
 static bool falls_back(const struct listing *listing)
 {
@@ -365,7 +370,7 @@ static bool falls_back(const struct listing *listing)
         if (is_at(violation, "TableName") && violation->kind != VIOLATION_LEAST)
             return true;
     }
-    return json_depth(listing->json, 0) / 2 > CURRENT_DEPTH_MAX;
+    return wire_is_read_as_older(listing->json);
 }
 
 static enum fault report_write(struct listing *listing)

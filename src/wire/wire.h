@@ -18,6 +18,10 @@ const struct wire_shape *wire_input_shape(str operation);
    (classic: all violations, "N validation errors detected: Value '...' at 'tableName' ..."; current: the first, worded anew). */
 enum fault wire_check(struct call *call, const struct wire_shape *input, const struct json *request) MUST_USE;
 
+/* Whether an item write's values are nested so deep (over 62 levels) that AWS reads the request in its older form: constraints, and what
+   PutItem and DeleteItem say of ReturnValues, in classic words (public suite Parity, deepRequests). */
+bool wire_is_read_as_older(const struct json *request);
+
 /* Reading a checked request. A token of JSON_ABSENT gives the fallback. */
 str wire_text(const struct json *request, uint32_t token);                          /* "" */
 bool wire_flag(const struct json *request, uint32_t token, bool fallback);          /* also "true", "yes", "1" as AWS takes them */
