@@ -61,6 +61,12 @@ static inline size_t varint_put(uint8_t *at, uint64_t value)
 static inline bool varint_take(str *rest, uint64_t *value)
 {
     uint64_t sum = 0;
+    /* Nearly all are of one byte. */
+    if (rest->len > 0 && (uint8_t)rest->data[0] < 0x80) {
+        *value = (uint8_t)rest->data[0];
+        *rest = str_of(rest->data + 1, rest->len - 1);
+        return true;
+    }
     for (size_t at = 0; at < rest->len && at < VARINT_BYTES_MAX; at++) {
         uint8_t byte = (uint8_t)rest->data[at];
         if (at == VARINT_BYTES_MAX - 1 && byte > 1)

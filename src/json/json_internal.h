@@ -9,14 +9,10 @@
 #include <emmintrin.h>
 #endif
 
-/* Whether the byte ends a plain run of a JSON string: a quote, a backslash, a control character and, when `stop_at_high`,
-   a byte of a UTF-8 sequence. */
-static inline bool text_byte_stops(unsigned char byte, bool stop_at_high)
-{
-    return byte < 0x20 || byte == '"' || byte == '\\' || (stop_at_high && byte >= 0x80);
-}
+/* The first byte that ends a plain run of a JSON string, or `end`: a quote, a backslash, a control character and, when
+   `stop_at_high`, a byte of a UTF-8 sequence. For what is left when there are no 16 bytes to look at together. */
+const char *text_skip_plain_tail(const char *at, const char *end, bool stop_at_high);
 
-/* The first byte that stops, or `end`. */
 static inline const char *text_skip_plain(const char *at, const char *end, bool stop_at_high)
 {
 #ifdef __SSE2__
@@ -30,9 +26,7 @@ static inline const char *text_skip_plain(const char *at, const char *end, bool 
             return at + __builtin_ctz((unsigned)mask);
     }
 #endif
-    while (at < end && !text_byte_stops((unsigned char)*at, stop_at_high))
-        at++;
-    return at;
+    return text_skip_plain_tail(at, end, stop_at_high);
 }
 
 /* Behind the UTF-8 sequence of two to four bytes that starts at `at`, or NULL when it is none: cut short, longer than needed,

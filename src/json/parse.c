@@ -46,6 +46,30 @@ static inline void push(struct parser *parser, enum json_type type, const char *
     };
 }
 
+static inline bool byte_stops(unsigned char byte, bool stop_at_high)
+{
+    return byte < 0x20 || byte == '"' || byte == '\\' || (stop_at_high && byte >= 0x80);
+}
+
+/* Whether one of eight bytes may stop; of bytes of 0x80 and above it always says so. */
+static inline bool word_may_stop(const char *at)
+{
+    const uint64_t ones = 0x0101010101010101u, tops = 0x8080808080808080u;
+    uint64_t word;
+    memcpy(&word, at, 8);
+    uint64_t quotes = word ^ (ones * '"'), slashes = word ^ (ones * '\\');
+    return (((word - ones * 0x20) | (quotes - ones) | (slashes - ones) | word) & tops) != 0;
+}
+
+const char *text_skip_plain_tail(const char *at, const char *end, bool stop_at_high)
+{
+    while (end - at >= 8 && !word_may_stop(at))
+        at += 8;
+    while (at < end && !byte_stops((unsigned char)*at, stop_at_high))
+        at++;
+    return at;
+}
+
 const char *utf8_skip(const char *at, const char *end)
 {
     const unsigned char *bytes = (const unsigned char *)at;

@@ -30,13 +30,9 @@ static void write_escape(struct buf *out, unsigned char byte)
     out->len += 6;
 }
 
-void json_write_string(struct buf *out, str bytes)
+/* From the first byte that needs an escape on, up to the closing quote. */
+static __attribute__((noinline)) void write_rest(struct buf *out, const char *at, const char *end)
 {
-    const char *at = bytes.data;
-    const char *end = at + bytes.len;
-    char *to = buf_reserve(out, bytes.len + 2);
-    *to = '"';
-    out->len++;
     while (at < end) {
         const char *stop = text_skip_plain(at, end, false);
         buf_add(out, at, (size_t)(stop - at));
@@ -46,6 +42,24 @@ void json_write_string(struct buf *out, str bytes)
         at = stop + 1;
     }
     buf_add_byte(out, '"');
+}
+
+void json_write_string(struct buf *out, str bytes)
+{
+    const char *end = bytes.data + bytes.len;
+    const char *stop = text_skip_plain(bytes.data, end, false);
+    size_t plain = (size_t)(stop - bytes.data);
+    char *to = buf_reserve(out, bytes.len + 2);
+    *to = '"';
+    if (plain > 0)
+        memcpy(to + 1, bytes.data, plain);
+    out->len += 1 + plain;
+    if (stop == end) {
+        to[1 + plain] = '"';
+        out->len++;
+        return;
+    }
+    write_rest(out, stop, end);
 }
 
 static const char base64_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -87,13 +87,8 @@ static bool take_valid(str *rest, unsigned levels)
     case VALUE_FALSE:
     case VALUE_NULL:
         return true;
-    case VALUE_N:
-        if (rest->len == 0)
-            return false;
-        size_t length = (uint8_t)rest->data[0];
-        *rest = str_from(*rest, 1);
-        return str_take(rest, length, &payload) && number_is_valid(payload);
     case VALUE_S:
+    case VALUE_N:
     case VALUE_B:
         return counted_take_strict(rest, &payload) && scalar_is_valid(type, payload);
     case VALUE_SS:

@@ -33,13 +33,30 @@ str value_type_name(str v)
     return STR("");
 }
 
-/* What is behind the type byte and the length. */
-static bool payload_take(str v, str *payload)
+/* What is behind the type byte and the length. A number's length byte is a varint too. */
+static inline bool payload_take(str v, str *payload)
 {
-    str rest = str_from(v, 1);
-    if (value_type(v) == VALUE_N)
-        return rest.len > 0 && str_take(&(str){rest.data + 1, rest.len - 1}, (uint8_t)rest.data[0], payload);
+    str rest = str_of(v.data + 1, v.len - 1);
     return str_take_counted(&rest, payload);
+}
+
+static inline bool is_bare(enum value_type type)
+{
+    return type >= VALUE_TRUE && type <= VALUE_NULL;
+}
+
+static inline bool take(str *rest, str *out)
+{
+    str payload;
+    if (rest->len == 0)
+        return false;
+    enum value_type type = value_type(*rest);
+    str after = str_of(rest->data + 1, rest->len - 1);
+    if (type < VALUE_S || type > VALUE_M || (!is_bare(type) && !str_take_counted(&after, &payload)))
+        return false;
+    *out = str_of(rest->data, rest->len - after.len);
+    *rest = after;
+    return true;
 }
 
 str value_scalar(str v)
@@ -53,28 +70,7 @@ str value_scalar(str v)
 
 bool value_take(str *rest, str *out)
 {
-    str after = *rest;
-    str payload;
-    if (after.len == 0)
-        return false;
-    enum value_type type = value_type(*rest);
-    after = str_from(after, 1);
-    if (type == VALUE_N) {
-        if (after.len == 0)
-            return false;
-        size_t length = (uint8_t)after.data[0];
-        after = str_from(after, 1);
-        if (!str_take(&after, length, &payload))
-            return false;
-    } else if (type < VALUE_S || type > VALUE_M) {
-        return false;
-    } else if (type < VALUE_TRUE || type > VALUE_NULL) {
-        if (!str_take_counted(&after, &payload))
-            return false;
-    }
-    *out = str_of(rest->data, rest->len - after.len);
-    *rest = after;
-    return true;
+    return take(rest, out);
 }
 
 int value_compare(str a, str b)
@@ -108,7 +104,7 @@ bool value_walk_element(struct value_walk *walk, str *element)
 
 bool value_walk_value(struct value_walk *walk, str *element)
 {
-    if (walk->left == 0 || !value_take(&walk->rest, element))
+    if (walk->left == 0 || !take(&walk->rest, element))
         return false;
     walk->left--;
     return true;
@@ -116,7 +112,7 @@ bool value_walk_value(struct value_walk *walk, str *element)
 
 bool value_walk_attribute(struct value_walk *walk, str *name, str *found)
 {
-    if (walk->left == 0 || !str_take_counted(&walk->rest, name) || !value_take(&walk->rest, found))
+    if (walk->left == 0 || !str_take_counted(&walk->rest, name) || !take(&walk->rest, found))
         return false;
     walk->left--;
     return true;
@@ -130,9 +126,10 @@ uint64_t value_count(str v)
 
 static str walk_find(struct value_walk *walk, str name)
 {
-    str found_name;
-    str found;
-    while (value_walk_attribute(walk, &found_name, &found)) {
+    str rest = walk->rest, found_name, found;
+    for (uint64_t left = walk->left; left > 0; left--) {
+        if (!str_take_counted(&rest, &found_name) || !take(&rest, &found))
+            break;
         int order = str_compare(found_name, name);
         if (order == 0)
             return found;

@@ -4,7 +4,7 @@
  *            varint name length, name, value
  *   value := type byte, then
  *            S, B       varint length, bytes
- *            N          length byte, ordered form (number.h)
+ *            N          length byte, ordered form (number.h); the byte is a varint like the others
  *            TRUE FALSE NULL   nothing
  *            SS NS BS   varint body length; body: varint count, then the elements in byte order, each: varint length, bytes (N: ordered form)
  *            L          varint body length; body: varint count, then the values

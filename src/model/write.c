@@ -226,19 +226,25 @@ static void write_walk_json(struct buf *out, struct value_walk *walk)
 
 void value_write_json(struct buf *out, str v)
 {
+    /* Padded, so that all are copied as eight bytes. */
+    static const struct {
+        char text[8];
+        uint8_t len;
+    } heads[] = {
+        [VALUE_S] = {"{\"S\":", 5},       [VALUE_N] = {"{\"N\":", 5},       [VALUE_B] = {"{\"B\":", 5},      [VALUE_TRUE] = {"{\"BOOL\":", 8},
+        [VALUE_FALSE] = {"{\"BOOL\":", 8}, [VALUE_NULL] = {"{\"NULL\":", 8}, [VALUE_SS] = {"{\"SS\":", 6},    [VALUE_NS] = {"{\"NS\":", 6},
+        [VALUE_BS] = {"{\"BS\":", 6},     [VALUE_L] = {"{\"L\":", 5},       [VALUE_M] = {"{\"M\":", 5},
+    };
     struct value_walk walk;
-    str name = value_type_name(v);
-    char *to = buf_reserve(out, 8);
-    *to++ = '{';
-    *to++ = '"';
-    memcpy(to, name.data, name.len);
-    memcpy(to + name.len, "\":", 2);
-    out->len += name.len + 4;
-    switch (value_type(v)) {
+    enum value_type type = value_type(v);
+    assert(type >= VALUE_S && type <= VALUE_M);
+    memcpy(buf_reserve(out, sizeof heads->text), heads[type].text, sizeof heads->text);
+    out->len += heads[type].len;
+    switch (type) {
     case VALUE_S:
     case VALUE_N:
     case VALUE_B:
-        write_element_json(out, value_type(v), value_scalar(v));
+        write_element_json(out, type, value_scalar(v));
         break;
     case VALUE_TRUE:
     case VALUE_NULL:
