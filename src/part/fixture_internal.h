@@ -152,6 +152,7 @@ static inline str fixture_program(struct call *call, enum expr_kind kind, const 
 {
     str body = arena_printf(&call->arena, "{\"E\":\"%s\",\"V\":%s}", text, values ? values : "null");
     struct json json;
+    call_clear_fault(call);
     assert_true(json_parse(&call->arena, body, &json));
     struct expr_request request = {.json = &json, .names = JSON_ABSENT, .values = json_member(&json, 0, STR("V"))};
     for (int i = 0; i < EXPR_KINDS; i++)
