@@ -5,10 +5,13 @@
 
 #define UPDATE_TOO_LARGE "Item size to update has exceeded the maximum allowed size"
 
+enum { FLAG_MEASURES_STATEMENT = 1 }; /* of the encoding */
+
 void edit_encode(const struct edit *edit, struct buf *out)
 {
     buf_add_byte(out, EDIT_VERSION);
     buf_add_byte(out, (uint8_t)edit->kind);
+    buf_add_byte(out, edit->measures_statement ? FLAG_MEASURES_STATEMENT : 0);
     buf_add_counted(out, edit->row_key);
     buf_add_counted(out, edit->key_item);
     buf_add_counted(out, edit->condition);
@@ -70,11 +73,14 @@ static bool action_is_valid(enum edit_kind kind, str action)
 
 bool edit_decode(struct arena *arena, str bytes, struct edit *out)
 {
-    uint8_t version, kind;
+    uint8_t version, kind, flags;
     *out = (struct edit){0};
     if (!take_byte(&bytes, &version) || version != EDIT_VERSION || !take_byte(&bytes, &kind) || kind < EDIT_PUT || kind > EDIT_CHECK)
         return false;
+    if (!take_byte(&bytes, &flags) || flags > FLAG_MEASURES_STATEMENT)
+        return false;
     out->kind = (enum edit_kind)kind;
+    out->measures_statement = flags == FLAG_MEASURES_STATEMENT;
     if (!str_take_counted(&bytes, &out->row_key) || !str_take_counted(&bytes, &out->key_item) || !str_take_counted(&bytes, &out->condition) ||
         !str_take_counted(&bytes, &out->action) || !take_index_keys(arena, &bytes, out) || bytes.len > 0)
         return false;
@@ -135,7 +141,7 @@ static enum fault check_before_condition(struct call *call, const struct edit *e
 {
     if (edit->kind == EDIT_PUT)
         return check_index_keys(call, edit, edit->action);
-    if (edit->kind == EDIT_UPDATE && edit->action.len > 0 && expr_update_charge(edit->action, had_item ? before->item : edit->key_item) > ITEM_BYTES_MAX)
+    if (edit->kind == EDIT_UPDATE && edit->measures_statement && edit->action.len > 0 && expr_update_charge(edit->action, had_item ? before->item : edit->key_item) > ITEM_BYTES_MAX)
         return fail(call, FAULT_VALIDATION, UPDATE_TOO_LARGE);
     return FAULT_NONE;
 }

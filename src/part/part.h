@@ -62,6 +62,7 @@ struct edit {
     str action;              /* EDIT_PUT: the item; EDIT_UPDATE: the update program, may be empty (creates the key-only item); else empty */
     const struct edit_index_key *index_keys;
     size_t index_key_count;
+    bool measures_statement; /* EDIT_UPDATE: besides the item after it, expr_update_charge has to fit ITEM_BYTES_MAX: UpdateItem with an UpdateExpression */
 };
 
 /* The versioned encoding that travels: to another node, into a transaction record, into the simulator. */
