@@ -27,6 +27,7 @@
 enum {
     FORMAT = 1,
     MARKER_BYTES_MAX = 64,
+    LOG_PLACE_BYTES = 32,
     FREE_BYTES_MIN = 8 << 20, /* RocksDB writes a log, a manifest and its options while opening */
     CACHE_BYTES_MIN = 8 << 20,
     WRITE_BUFFERS_MIN = 4 << 20,
@@ -297,6 +298,30 @@ static void set_memory(struct rocks *rocks, size_t cache_bytes)
     rocksdb_options_set_memtable_whole_key_filtering(options, 1);
 }
 
+/* RocksDB's own LOG goes to a file in memory that has no name any more once it is open. Debian's library is built with its
+   assertions, and one of them stops the program when a line of the LOG cannot be written: on a full disk that came before any
+   answer. What goes wrong reaches us as the status of a call. Without /dev/shm the LOG is beside the data, as RocksDB likes it. */
+static void log_place_make(rocksdb_options_t *options, char path[LOG_PLACE_BYTES])
+{
+    snprintf(path, LOG_PLACE_BYTES, "/dev/shm/stator-XXXXXX");
+    if (mkdtemp(path) != NULL)
+        rocksdb_options_set_db_log_dir(options, path);
+    else
+        path[0] = 0;
+}
+
+static void log_place_forget(const char path[LOG_PLACE_BYTES])
+{
+    DIR *entries = path[0] != 0 ? opendir(path) : NULL;
+    struct dirent *entry;
+    if (entries == NULL)
+        return;
+    while ((entry = readdir(entries)) != NULL)
+        unlinkat(dirfd(entries), entry->d_name, 0);
+    closedir(entries);
+    rmdir(path);
+}
+
 static void set_options(struct rocks *rocks, size_t cache_bytes, bool is_new)
 {
     rocksdb_options_t *options = rocks->options = rocksdb_options_create();
@@ -315,9 +340,8 @@ static void set_options(struct rocks *rocks, size_t cache_bytes, bool is_new)
     rocksdb_options_set_enable_write_thread_adaptive_yield(options, 0);
     /* Every write is synced, so only what was never acknowledged can be torn: the log is good up to there. */
     rocksdb_options_set_wal_recovery_mode(options, rocksdb_point_in_time_recovery);
-    rocksdb_options_set_info_log_level(options, 2); /* warnings */
+    rocksdb_options_set_info_log_level(options, 3); /* errors */
     rocksdb_options_set_keep_log_file_num(options, 3);
-    rocksdb_options_set_max_log_file_size(options, 1 << 20);
     rocksdb_options_set_stats_dump_period_sec(options, 0);
     rocksdb_options_set_stats_persist_period_sec(options, 0);
 }
@@ -357,15 +381,17 @@ static bool refuse_unopened(struct opening *opening, const char *cause)
 
 static bool database_open(struct rocks *rocks, struct opening *opening, size_t cache_bytes)
 {
-    char path[PATH_MAX], *error = NULL;
+    char path[PATH_MAX], log_place[LOG_PLACE_BYTES], *error = NULL;
     int bytes = snprintf(path, sizeof path, "%s/" ROCKS_NAME, opening->path);
     if (bytes < 0 || (size_t)bytes >= sizeof path)
         return refuse_errno(opening, ENAMETOOLONG, "open", "");
     set_options(rocks, cache_bytes, opening->is_new);
+    log_place_make(rocks->options, log_place);
     /* By its column families, because only so does the C API hand out the default one, which batched reads ask for. */
     const char *const names[] = {"default"};
     const rocksdb_options_t *const settings[] = {rocks->options};
     rocks->db = rocksdb_open_column_families(rocks->options, path, 1, names, settings, &rocks->family, &error);
+    log_place_forget(log_place);
     if (error != NULL) {
         refuse_unopened(opening, error);
         rocksdb_free(error);
