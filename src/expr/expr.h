@@ -20,7 +20,8 @@ struct expr_request {
     uint32_t values;               /* ExpressionAttributeValues, or JSON_ABSENT; also JSON_ABSENT where the operation has none */
     uint32_t text[EXPR_KINDS];     /* UpdateExpression, ConditionExpression, ... or JSON_ABSENT */
     bool takes[EXPR_KINDS];        /* which of them the operation knows: for "UpdateExpression and ConditionExpression are null" */
-    const char *const *legacy;     /* names of the non-expression parameters that are present, for "Can not use both ..."; NULL-terminated, may be NULL */
+    const char *const *legacy;     /* names of the non-expression parameters that are present, for "Can not use both ..."; NULL-terminated, may be NULL.
+                                      Query leaves KeyConditions out unless there is a KeyConditionExpression too */
 };
 
 struct expr_programs {
@@ -42,26 +43,55 @@ enum fault expr_update_apply(struct call *call, str update, str item, struct buf
    and UPDATED_NEW (given the item after). Appended to `out` as an item. */
 void expr_update_touched(str update, str item, struct buf *out);
 
-/* Whether the update creates a missing item: false when it only has REMOVE (and DELETE) actions. */
+/* Whether the update creates a missing item: false when it only has REMOVE (and DELETE) actions. Such an update of a missing item does
+   nothing at all, whatever its paths: it must not reach expr_update_apply. An update without any action creates. */
 bool expr_update_creates(str update);
 
-/* What UpdateItem's own size gate adds for the update's clauses, in bytes (reference capacity.md section 2). */
-size_t expr_update_charge(str update);
+/* What UpdateItem's own size gate measures besides the finished item, in bytes: all that the statement writes and what its clauses cost.
+   UpdateItem takes max(size of the item after, this) <= ITEM_BYTES_MAX; transactions and AttributeUpdates measure the item after alone.
+   `item` is the item before. (Public suite Parity, itemSizeBySurface, October 2026: newer than the reference's capacity.md section 2.) */
+size_t expr_update_charge(str update, str item);
 
 /* The parts of `item` that the projection names, appended to `out` as an item. */
 void expr_project(str projection, str item, struct buf *out);
 
-/* A projection of whole top-level attributes (AttributesToGet, index projections). */
+/* A projection of whole top-level attributes (AttributesToGet, index projections), appended to `out`. A name may stand twice. */
 void expr_projection_of_names(const str *names, size_t count, struct buf *out);
 
-/* Calls `visit` for each path of a program, in text order: its first element's name, whether it has more elements, and whether
-   the program writes it. Stops at the first fault, which it returns. For key checks. */
+/* Calls `visit` for each path of a program, in text order (a projection's in order of name, each attribute once): its first element's
+   name, whether it has more elements, and whether the program writes it. Stops at the first fault, which it returns. For key checks. */
 struct expr_path {
     str attribute;
     bool is_nested;
     bool is_written;
 };
 enum fault expr_paths_each(str program, enum fault (*visit)(void *context, const struct expr_path *path), void *context) MUST_USE;
+
+/* The conditions of a key condition's program, one by one: each compares one attribute with values. */
+enum expr_key_comparison {
+    EXPR_KEY_EQUAL,
+    EXPR_KEY_LESS,
+    EXPR_KEY_LESS_EQUAL,
+    EXPR_KEY_GREATER,
+    EXPR_KEY_GREATER_EQUAL,
+    EXPR_KEY_BETWEEN, /* both values */
+    EXPR_KEY_BEGINS_WITH
+};
+struct expr_key_condition {
+    str attribute;
+    enum expr_key_comparison comparison; /* as if the attribute stood on the left */
+    str values[2];
+};
+struct expr_key_conditions {
+    str rest;
+};
+struct expr_key_conditions expr_key_conditions_open(str program);
+bool expr_key_conditions_next(struct expr_key_conditions *walk, struct expr_key_condition *out);
+
+/* The parameters from before expressions, as programs of the same form (reference section 9), with all errors that need no item. The
+   tokens' JSON types and enums were checked before; each may be JSON_ABSENT. Of nothing, an empty str. */
+enum fault expr_legacy_condition(struct call *call, const struct json *json, uint32_t expected, uint32_t conditional_operator, str *condition) MUST_USE;
+enum fault expr_legacy_update(struct call *call, const struct json *json, uint32_t attribute_updates, str *update) MUST_USE;
 
 /* Full check of a program that came from outside this process. */
 bool expr_program_is_valid(str program, enum expr_kind kind);
