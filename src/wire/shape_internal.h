@@ -59,6 +59,7 @@ struct wire_shape {
 };
 
 #define NO_LIMIT INT64_MAX
+enum { TABLE_NAME_LEAST = 3 }; /* characters; what the service demands beyond the model's 1 */
 
 #define OPTIONAL(text, what) {.name = (text), .name_length = sizeof(text) - 1, .is_required = false, .shape = &(what)}
 #define REQUIRED(text, what) {.name = (text), .name_length = sizeof(text) - 1, .is_required = true, .shape = &(what)}
@@ -92,6 +93,8 @@ enum fault violation_report(struct call *call, const struct wire_shape *input, c
 
 /* Whether one string, number, list or map keeps its shape's limits; what is inside is not looked at. */
 bool shape_string_is_good(const struct wire_shape *shape, str text);
+/* A table name that the model allows and the service does not; `length` in UTF-16 units. */
+bool shape_name_is_short(const struct wire_shape *shape, int64_t length);
 bool shape_pattern_is_good(enum shape_pattern pattern, str text);
 bool shape_set_has(const char *set, str text);
 

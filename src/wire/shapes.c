@@ -99,5 +99,10 @@ bool shape_string_is_good(const struct wire_shape *shape, str text)
     /* Characters are at most as many as bytes and at least a third: most texts need no counting. */
     if (length > most || length / 3 < shape->least)
         length = shape_text_length(text);
-    return length >= shape->least && length <= most;
+    return length >= shape->least && length <= most && !shape_name_is_short(shape, length);
+}
+
+bool shape_name_is_short(const struct wire_shape *shape, int64_t length)
+{
+    return shape->pattern == PATTERN_TABLE && shape->least < TABLE_NAME_LEAST && length < TABLE_NAME_LEAST;
 }

@@ -13,6 +13,7 @@ enum violation_kind {
     VIOLATION_SET,
     VIOLATION_PATTERN,
     VIOLATION_LEAST,      /* of a length */
+    VIOLATION_SHORT_NAME, /* a table name of one or two characters: the model allows it, the service does not */
     VIOLATION_MOST,
     VIOLATION_VALUE_LEAST, /* of a number */
     VIOLATION_VALUE_MOST,
@@ -102,6 +103,8 @@ static void list_string(struct listing *listing, const struct wire_shape *shape,
     int64_t most = shape->pattern == PATTERN_TABLE && str_begins(text, STR("arn:")) ? 1024 : shape->most;
     if (length < shape->least)
         add(listing, VIOLATION_LEAST, shape, token, place);
+    else if (shape_name_is_short(shape, length) && shape_pattern_is_good(shape->pattern, text))
+        add(listing, VIOLATION_SHORT_NAME, shape, token, place);
     if (length > most)
         add(listing, VIOLATION_MOST, shape, token, place);
 }
@@ -233,6 +236,9 @@ static void write_constraint(struct buf *out, const struct violation *violation)
         break;
     case VIOLATION_LEAST:
         buf_printf(out, "Member must have length greater than or equal to %lld", (long long)shape->least);
+        break;
+    case VIOLATION_SHORT_NAME:
+        buf_printf(out, "Member must have length greater than or equal to %d", TABLE_NAME_LEAST);
         break;
     case VIOLATION_MOST:
         buf_printf(out, "Member must have length less than or equal to %lld", (long long)shape->most);
