@@ -4,7 +4,7 @@
 
 #include <assert.h>
 
-enum { COUNT_MAX = 0xffffff, SPARE_TOKENS = 2 /* a member's name and the value or container behind it */ };
+enum { COUNT_MAX = 0xffffff, SMALL_BYTES = 1 << 16, SPARE_TOKENS = 2 /* a member's name and the value or container behind it */ };
 
 struct parser {
     const char *start;
@@ -306,7 +306,8 @@ bool json_parse(struct arena *arena, str text, struct json *json)
     struct parser parser = {
         .start = text.data,
         .end = text.data + text.len,
-        .capacity = (uint32_t)(text.len / 16 + 16),
+        /* Small texts mostly fit at once; a large one should not hold memory that it may not need. */
+        .capacity = (uint32_t)(text.len / (text.len < SMALL_BYTES ? 8 : 32) + 16),
         .arena = arena,
     };
     parser.tokens = arena_alloc(arena, parser.capacity * sizeof *parser.tokens);

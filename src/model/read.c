@@ -365,6 +365,8 @@ static enum fault read_twice(struct reader *reader, uint32_t token, enum fault (
 {
     size_t start = reader->out->len;
     bool clean = reader->call->fault == FAULT_NONE;
+    /* The bytes are fewer than the JSON's; reserved at once, since what grows between other pieces of an arena is copied. */
+    buf_reserve(reader->out, reader->json->tokens[token].length);
     enum fault fault = read(reader, token);
     if (fault == FAULT_NONE)
         return FAULT_NONE;
