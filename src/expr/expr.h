@@ -28,7 +28,11 @@ struct expr_programs {
     str of[EXPR_KINDS];   /* in the call's arena */
 };
 
-/* Checks the placeholder maps, parses what is there in DynamoDB's order (update, condition, key condition, filter, projection), reports
+/* The part of expr_request_read that item operations check before any value: parameters that may not stand together, and placeholders
+   without an expression. */
+enum fault expr_request_check(struct call *call, const struct expr_request *request) MUST_USE;
+
+/* Checks the members, then the placeholder maps, parses what is there in DynamoDB's order (update, condition, key condition, filter, projection), reports
    unused placeholders last. */
 enum fault expr_request_read(struct call *call, const struct expr_request *request, struct expr_programs *out) MUST_USE;
 
@@ -64,6 +68,7 @@ struct expr_path {
     str attribute;
     bool is_nested;
     bool is_written;
+    uint8_t written_type; /* enum value_type of what SET, ADD or DELETE brings, where the program alone says it; else 0 */
 };
 enum fault expr_paths_each(str program, enum fault (*visit)(void *context, const struct expr_path *path), void *context) MUST_USE;
 

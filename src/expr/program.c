@@ -109,14 +109,32 @@ bool expr_update_creates(str update)
     return false;
 }
 
-static enum fault visit_path(str path, bool is_written, enum fault (*visit)(void *context, const struct expr_path *path), void *context)
+/* The type of what an action brings, whose operand `rest` begins with; 0 when only an item can say. */
+static uint8_t written_type(uint8_t opcode, str rest)
+{
+    if (opcode < OP_SET || opcode == OP_REMOVE || rest.len == 0)
+        return 0;
+    uint8_t operand = (uint8_t)rest.data[0];
+    if (operand == OP_PLUS || operand == OP_MINUS)
+        return VALUE_N;
+    if (operand == OP_LIST_APPEND)
+        return VALUE_L;
+    return operand < OP_PATH ? operand : 0;
+}
+
+static enum fault visit_path(str path, uint8_t opcode, str rest, enum fault (*visit)(void *context, const struct expr_path *path), void *context)
 {
     struct expr_path_reader reader = expr_path_reader_open(path);
     bool is_nested = reader.left > 1;
     struct expr_element element;
     if (!expr_path_reader_next(&reader, &element))
         return FAULT_NONE;
-    return visit(context, &(struct expr_path){.attribute = element.name, .is_nested = is_nested, .is_written = is_written});
+    return visit(context, &(struct expr_path){
+                              .attribute = element.name,
+                              .is_nested = is_nested,
+                              .is_written = opcode >= OP_SET,
+                              .written_type = written_type(opcode, rest),
+                          });
 }
 
 static enum fault visit_trie(str trie, enum fault (*visit)(void *context, const struct expr_path *path), void *context)
@@ -154,7 +172,7 @@ static enum fault visit_code(str rest, enum fault (*visit)(void *context, const 
         case OP_DELETE_LEGACY:
             if (!expr_take_path(&rest, &taken))
                 return FAULT_NONE;
-            TRY(visit_path(taken, opcode >= OP_SET, visit, context));
+            TRY(visit_path(taken, opcode, rest, visit, context));
             break;
         case OP_AND:
         case OP_OR:

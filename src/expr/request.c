@@ -48,8 +48,7 @@ static enum fault refuse_lonely_values(struct call *call, const struct expr_requ
     return fail(call, FAULT_VALIDATION, "%s: %.*s %s null", text, STR_ARG(buf_str(&names)), count > 1 ? "are" : "is");
 }
 
-static enum fault check_members(struct call *call, const struct expr_request *request) MUST_USE;
-static enum fault check_members(struct call *call, const struct expr_request *request)
+enum fault expr_request_check(struct call *call, const struct expr_request *request)
 {
     bool has_any = has_expression(request);
     if (has_any && request->legacy && request->legacy[0])
@@ -85,7 +84,7 @@ static enum fault read_expression(struct expr_parse *parse, str *program)
 enum fault expr_request_read(struct call *call, const struct expr_request *request, struct expr_programs *out)
 {
     *out = (struct expr_programs){0};
-    TRY(check_members(call, request));
+    TRY(expr_request_check(call, request));
     struct expr_placeholders names;
     struct expr_placeholders values;
     TRY(expr_placeholders_read(call, request, &names, &values));

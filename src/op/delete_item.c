@@ -13,9 +13,9 @@ static enum fault delete(struct op_context *context, struct call *call, const st
 enum fault op_delete_item(struct op_context *context, struct call *call, const struct json *request, struct buf *answer)
 {
     struct item_write write;
-    item_write_open(&write, EDIT_DELETE, request);
+    TRY(item_write_open(call, &write, EDIT_DELETE, request));
     TRY(item_read_values(call, request, json_member(request, 0, STR("Key")), &write.edit.key_item));
-    TRY(item_write_check_returns(call, &write));
+    TRY(item_write_check_returns(call, request, &write));
     TRY(item_write_read_expressions(call, request, &write));
     const struct table *table;
     TRY(op_table_acquire(context, call, request, &table));

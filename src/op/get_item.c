@@ -51,6 +51,7 @@ enum fault op_get_item(struct op_context *context, struct call *call, const stru
 {
     str key_item, projection;
     item_wording_of_reads(call);
+    TRY(item_check_projection(call, request, 0));
     TRY(item_read_values(call, request, json_member(request, 0, STR("Key")), &key_item));
     TRY(item_read_projection(call, request, 0, &projection));
     const struct table *table;

@@ -30,16 +30,24 @@ struct item_write {
     bool wants_metrics;     /* ReturnItemCollectionMetrics SIZE */
     bool shows_failed_item; /* ReturnValuesOnConditionCheckFailure ALL_OLD */
     str table_name;         /* as the request has it */
+    struct expr_request expressions;
 };
 
-/* Reads what says how to answer; the edit has its kind and nothing else yet. */
-void item_write_open(struct item_write *write, enum edit_kind kind, const struct json *request);
+/* Reads what says how to answer, and checks which parameters stand together: what comes before any value. The edit has its kind and
+   nothing else yet. */
+enum fault item_write_open(struct call *call, struct item_write *write, enum edit_kind kind, const struct json *request) MUST_USE;
 
 /* PutItem and DeleteItem know no values behind the change. */
-enum fault item_write_check_returns(struct call *call, const struct item_write *write) MUST_USE;
+enum fault item_write_check_returns(struct call *call, const struct json *request, const struct item_write *write) MUST_USE;
 
 /* The condition and, for EDIT_UPDATE, the update, of expressions or of the legacy parameters, into write->edit. */
 enum fault item_write_read_expressions(struct call *call, const struct json *request, struct item_write *write) MUST_USE;
+
+/* The legacy ones of them (item_legacy.c). */
+enum fault item_write_read_legacy(struct call *call, const struct json *request, struct item_write *write) MUST_USE;
+
+/* Which of a projection's parameters stand together: for GetItem, which checks that before its key's values. */
+enum fault item_check_projection(struct call *call, const struct json *request, uint32_t object) MUST_USE;
 
 /* ProjectionExpression or AttributesToGet of a request or of a batch's table; an empty str: the whole item. */
 enum fault item_read_projection(struct call *call, const struct json *request, uint32_t object, str *projection) MUST_USE;
@@ -49,8 +57,9 @@ enum fault item_read_projection(struct call *call, const struct json *request, u
 /* The key attributes of the table's indexes, whose types and lengths the changed item must keep. Into the edit, in the call's arena. */
 void item_index_keys(struct call *call, const struct table *table, struct edit *edit);
 
-/* Refuses an update that writes a key attribute. */
-enum fault item_check_update_paths(struct call *call, const struct table *table, str update) MUST_USE;
+/* Refuses an update that writes a key attribute, brings another type than its index has to an index key, or leads into either. The edit
+   has its index keys. */
+enum fault item_check_update_paths(struct call *call, const struct table *table, const struct edit *edit) MUST_USE;
 
 /* Refuses paths into a key attribute of the table or of an index. `program` is a projection or an update; it may be empty. */
 enum fault item_check_key_paths(struct call *call, const struct table *table, str program) MUST_USE;
@@ -83,7 +92,7 @@ bool item_collections_exist(const struct table *table);
 
 /* --- One change (item_write.c) --- */
 
-/* Runs the edit, whose keys are set, and answers as `write` says. */
+/* Runs the edit, whose row key, key item and index keys are set, and answers as `write` says. */
 enum fault item_write_run(struct op_context *context, struct call *call, const struct table *table, struct item_write *write, struct buf *answer) MUST_USE;
 
 #endif

@@ -44,7 +44,8 @@ void item_index_keys(struct call *call, const struct table *table, struct edit *
 struct path_search {
     struct call *call;
     str attribute;
-    const char *kind; /* "Key" or "IndexKey" */
+    const char *kind;                 /* "Key" or "IndexKey" */
+    const struct edit_index_key *key; /* for refuse_mistyped */
 };
 
 static enum fault refuse_written(void *context, const struct expr_path *path)
@@ -65,16 +66,34 @@ static enum fault refuse_nested(void *context, const struct expr_path *path)
         STR_ARG(search->attribute));
 }
 
-enum fault item_check_update_paths(struct call *call, const struct table *table, str update)
+static enum fault refuse_mistyped(void *context, const struct expr_path *path)
 {
-    if (update.len == 0)
+    const struct path_search *search = context;
+    const struct edit_index_key *key = search->key;
+    if (path->is_nested || path->written_type == 0 || path->written_type == key->type || !str_equal(path->attribute, key->attribute))
+        return FAULT_NONE;
+    uint8_t expected = (uint8_t)key->type;
+    str expected_name = value_type_name(str_of(&expected, 1)), actual_name = value_type_name(str_of(&path->written_type, 1));
+    return fail(search->call, FAULT_VALIDATION,
+        "One or more parameter values were invalid: Type mismatch for Index Key %.*s Expected: %.*s Actual: %.*s IndexName: %.*s", STR_ARG(key->attribute),
+        STR_ARG(expected_name), STR_ARG(actual_name), STR_ARG(key->index));
+}
+
+enum fault item_check_update_paths(struct call *call, const struct table *table, const struct edit *edit)
+{
+    if (edit->action.len == 0)
         return FAULT_NONE;
     struct path_search search = {.call = call, .attribute = table->keys.partition.name};
-    TRY(expr_paths_each(update, refuse_written, &search));
-    if (table->keys.sort.name.len == 0)
-        return FAULT_NONE;
-    search.attribute = table->keys.sort.name;
-    return expr_paths_each(update, refuse_written, &search);
+    TRY(expr_paths_each(edit->action, refuse_written, &search));
+    if (table->keys.sort.name.len) {
+        search.attribute = table->keys.sort.name;
+        TRY(expr_paths_each(edit->action, refuse_written, &search));
+    }
+    for (size_t i = 0; i < edit->index_key_count; i++) {
+        search.key = &edit->index_keys[i];
+        TRY(expr_paths_each(edit->action, refuse_mistyped, &search));
+    }
+    return item_check_key_paths(call, table, edit->action);
 }
 
 static enum fault check_index_key_paths(struct path_search *search, const struct table_index *index, str program)

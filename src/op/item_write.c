@@ -53,7 +53,6 @@ static void answer_write(struct call *call, const struct table *table, struct pa
 
 enum fault item_write_run(struct op_context *context, struct call *call, const struct table *table, struct item_write *write, struct buf *answer)
 {
-    item_index_keys(call, table, &write->edit);
     struct part_range *range;
     TRY(part_range_acquire(call, context->service->part, table_range_of(table, write->edit.row_key), &range));
     struct edit_outcome outcome;

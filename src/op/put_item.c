@@ -10,15 +10,16 @@ static enum fault put(struct op_context *context, struct call *call, const struc
     key_item_of(&table->keys, write->edit.action, &key_item);
     write->edit.row_key = buf_str(&row_key);
     write->edit.key_item = buf_str(&key_item);
+    item_index_keys(call, table, &write->edit);
     return item_write_run(context, call, table, write, answer);
 }
 
 enum fault op_put_item(struct op_context *context, struct call *call, const struct json *request, struct buf *answer)
 {
     struct item_write write;
-    item_write_open(&write, EDIT_PUT, request);
+    TRY(item_write_open(call, &write, EDIT_PUT, request));
     TRY(item_read_values(call, request, json_member(request, 0, STR("Item")), &write.edit.action));
-    TRY(item_write_check_returns(call, &write));
+    TRY(item_write_check_returns(call, request, &write));
     if (item_size(write.edit.action) > ITEM_BYTES_MAX)
         return fail(call, FAULT_VALIDATION, "Item size has exceeded the maximum allowed size");
     TRY(item_write_read_expressions(call, request, &write));
