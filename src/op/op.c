@@ -8,7 +8,18 @@ static const struct op operations[] = {
     {"DeleteItem", op_delete_item, false},
     {"BatchGetItem", op_batch_get_item, false},
     {"BatchWriteItem", op_batch_write_item, false},
+    {"CreateTable", op_create_table, false},
+    {"DescribeTable", op_describe_table, false},
+    {"ListTables", op_list_tables, false},
+    {"UpdateTable", op_update_table, false},
+    {"DeleteTable", op_delete_table, false},
+    {"TagResource", op_tag_resource, true},
+    {"UntagResource", op_untag_resource, true},
+    {"ListTagsOfResource", op_list_tags_of_resource, false},
+    {"DescribeLimits", op_describe_limits, false},
     {"DescribeEndpoints", op_describe_endpoints, false},
+    {"DescribeTimeToLive", op_describe_time_to_live, false},
+    {"DescribeContinuousBackups", op_describe_continuous_backups, false},
 };
 
 enum { OPERATION_COUNT = sizeof operations / sizeof operations[0] };

@@ -233,8 +233,9 @@ static enum fault check_unchanged(struct call *call, struct table_catalog *catal
 static enum fault replace_locked(struct call *call, struct table_catalog *catalog, struct table *draft, const struct table **made)
 {
     TRY(check_unchanged(call, catalog, draft));
+    enum table_status before = table_status_at(present(call, catalog, draft), call->now_us);
     draft->change_number = next_change_number(catalog);
-    if (draft->status == TABLE_UPDATING) {
+    if (draft->status == TABLE_UPDATING && before != TABLE_UPDATING) {
         draft->status_since_us = call->now_us;
         draft->status_until_us = call->now_us + catalog->status_us;
     }

@@ -97,6 +97,34 @@ static void settle_throughput(struct table_throughput *throughput)
     throughput->shown_read_units = throughput->shown_write_units = throughput->shown_decreases = 0;
 }
 
+static bool is_key(const struct table *table, str attribute)
+{
+    if (str_equal(attribute, table->keys.partition.name) || str_equal(attribute, table->keys.sort.name))
+        return true;
+    for (size_t i = 0; i < table->index_count; i++) {
+        const struct table_index *index = &table->indexes[i];
+        for (size_t part = 0; part < index->partition_count; part++)
+            if (str_equal(attribute, index->partition[part].name))
+                return true;
+        for (size_t part = 0; part < index->sort_count; part++)
+            if (str_equal(attribute, index->sort[part].name))
+                return true;
+    }
+    return false;
+}
+
+/* Definitions that are no key of anything leave with the last index that used them. */
+static void prune_definitions(struct table *draft)
+{
+    struct key_attribute *definitions = copy_array(&draft->arena, draft->definitions, draft->definition_count, sizeof *definitions);
+    size_t kept = 0;
+    for (size_t i = 0; i < draft->definition_count; i++)
+        if (is_key(draft, definitions[i].name))
+            definitions[kept++] = definitions[i];
+    draft->definitions = definitions;
+    draft->definition_count = kept;
+}
+
 void draft_settle(struct table *draft, int64_t now_us)
 {
     if (now_us < table_settles_at(draft))
@@ -114,6 +142,9 @@ void draft_settle(struct table *draft, int64_t now_us)
         settle_throughput(&indexes[kept].throughput);
         kept++;
     }
+    bool index_left = kept < draft->index_count;
     draft->indexes = indexes;
     draft->index_count = kept;
+    if (index_left)
+        prune_definitions(draft);
 }
