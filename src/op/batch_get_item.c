@@ -80,10 +80,9 @@ static enum fault read_request(struct call *call, const struct json *request, st
     return FAULT_NONE;
 }
 
-/* Finds the table, which the caller releases, and makes its row keys. */
-static enum fault resolve(struct op_context *context, struct call *call, struct batch *batch)
+/* Checks keys and projection against the table. */
+static enum fault resolve(struct call *call, struct batch *batch)
 {
-    TRY(table_acquire(call, context->service->catalog, context->account, context->region, batch->name, &batch->table));
     for (size_t i = 0; i < batch->count; i++) {
         struct buf row_key;
         buf_open(&row_key, &call->arena, 0);
@@ -216,10 +215,13 @@ static void answer_charges(struct call *call, const struct json *request, const 
     buf_add_byte(answer, ']');
 }
 
+/* The tables that it acquires are the caller's to release. */
 static enum fault run(struct op_context *context, struct call *call, const struct json *request, struct batches *batches, struct buf *answer)
 {
     for (size_t i = 0; i < batches->count; i++)
-        TRY(resolve(context, call, &batches->all[i]));
+        TRY(table_acquire(call, context->service->catalog, context->account, context->region, batches->all[i].name, &batches->all[i].table));
+    for (size_t i = 0; i < batches->count; i++)
+        TRY(resolve(call, &batches->all[i]));
     BUF_ADD_LITERAL(answer, "{\"Responses\":{");
     for (size_t i = 0; i < batches->count; i++) {
         json_write_comma(answer);

@@ -78,10 +78,9 @@ static enum fault resolve_edit(struct call *call, const struct table *table, str
     return FAULT_NONE;
 }
 
-/* Finds the table, which the caller releases, and checks every key in it; also what an index key would refuse, before anything is written. */
-static enum fault resolve(struct op_context *context, struct call *call, struct batch *batch)
+/* Checks every key, and what an index would refuse, before anything is written. */
+static enum fault resolve(struct call *call, struct batch *batch)
 {
-    TRY(table_acquire(call, context->service->catalog, context->account, context->region, batch->name, &batch->table));
     item_charge_open(call, batch->table, &batch->charge);
     for (size_t i = 0; i < batch->count; i++) {
         struct edit *edit = &batch->edits[i];
@@ -161,10 +160,13 @@ static enum fault answer_collections(struct op_context *context, struct call *ca
     return FAULT_NONE;
 }
 
+/* The tables that it acquires are the caller's to release. */
 static enum fault run(struct op_context *context, struct call *call, const struct json *request, struct batches *batches, struct buf *answer)
 {
     for (size_t i = 0; i < batches->count; i++)
-        TRY(resolve(context, call, &batches->all[i]));
+        TRY(table_acquire(call, context->service->catalog, context->account, context->region, batches->all[i].name, &batches->all[i].table));
+    for (size_t i = 0; i < batches->count; i++)
+        TRY(resolve(call, &batches->all[i]));
     for (size_t i = 0; i < batches->count; i++) {
         for (size_t at = 0; at < batches->all[i].count; at++)
             TRY(write_edit(context, call, &batches->all[i], &batches->all[i].edits[at]));
