@@ -37,12 +37,14 @@ static bool read_length(str digits, uint64_t *length)
     return digits.len > 0;
 }
 
-const char *http_framing_fault(const struct auth_header *headers, size_t count, str method, str version, uint64_t *content_length)
+const char *http_framing_fault(const struct auth_header *headers, size_t count, str method, str target, str version, uint64_t *content_length)
 {
     size_t lengths = 0, codings = 0, hosts = 0;
     *content_length = 0;
     if (!is_token(method))
         return "the method is no token";
+    if (!is_field_value(target) || str_find(target, ' ') < target.len)
+        return "the target holds blanks or control characters";
     for (size_t i = 0; i < count; i++) {
         str name = headers[i].name;
         if (!is_token(name))
@@ -69,6 +71,8 @@ const char *http_framing_fault(const struct auth_header *headers, size_t count, 
         return "Content-Length and Transfer-Encoding exclude each other";
     if (hosts > 1)
         return "Host stands there twice";
+    if (hosts == 0 && !str_equal(version, STR("HTTP/1.0")))
+        return "Host is missing";
     if (codings > 0 && str_equal(version, STR("HTTP/1.0")))
         return "HTTP/1.0 has no Transfer-Encoding";
     if (codings > 0)

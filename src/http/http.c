@@ -8,10 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { CONNECTIONS_DEFAULT = 4096, IDLE_SECONDS_DEFAULT = 60, SWEEP_US = 1000000, STOP_STEP_US = 1000 };
-
-static const char plain_on_tls[] = "HTTP/1.1 400 Bad Request\r\nServer: Server\r\nContent-Type: text/plain\r\nContent-Length: 57\r\nConnection: close\r\n\r\n"
-                                   "This port speaks TLS: a request needs an https:// address\n";
+enum { CONNECTIONS_DEFAULT = 4096, IDLE_SECONDS_DEFAULT = 60, SWEEP_US = 1000000, STOP_STEP_US = 1000, STOP_CONNECTIONS_US = 2000000 };
 
 /* --- connections --- */
 
@@ -31,6 +28,8 @@ static void peer_opens(struct http *http, struct MHD_Connection *connection, voi
     if (http->options.memory)
         memory_budget_add(http->options.memory, HTTP_CONNECTION_MEMORY_BYTES);
     metric_add(&http->connections, 1);
+    if (http->certificate)
+        http_tls_watch(MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION)->tls_session, peer);
     *context = peer;
 }
 
@@ -45,9 +44,6 @@ static void peer_closes(struct http *http, void **context)
     if (peer->next)
         peer->next->before = peer->before;
     world_unlock(http->options.world, &http->mutex);
-    /* Somebody spoke plain HTTP, or none that the library understood, to the TLS port: without a word they would wait or wonder. */
-    if (http->certificate && !peer->seen_request)
-        send(peer->socket, plain_on_tls, sizeof plain_on_tls - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (http->options.memory)
         memory_budget_remove(http->options.memory, HTTP_CONNECTION_MEMORY_BYTES);
     metric_add(&http->connections, -1);
@@ -102,6 +98,15 @@ static void register_metrics(struct http *http)
     metrics_register(metrics, &http->closed_slow, METRIC_COUNTER, "stator_closed_slow_total", "Connections closed because a request took too long to arrive.", "");
 }
 
+/* The library can be told to accept no more (MHD_quiesce_daemon), but that races with its own threads and may end the program. */
+static enum MHD_Result may_connect(void *cls, const struct sockaddr *address, socklen_t address_bytes)
+{
+    (void)address;
+    (void)address_bytes;
+    struct http *http = cls;
+    return atomic_load_explicit(&http->is_stopping, memory_order_relaxed) ? MHD_NO : MHD_YES;
+}
+
 static struct MHD_Daemon *start_daemon(struct http *http, unsigned threads)
 {
     const struct http_options *options = &http->options;
@@ -111,7 +116,7 @@ static struct MHD_Daemon *start_daemon(struct http *http, unsigned threads)
     items[count++] = (struct MHD_OptionItem){MHD_OPTION_CONNECTION_MEMORY_LIMIT, HTTP_CONNECTION_MEMORY_BYTES, NULL};
     items[count++] = (struct MHD_OptionItem){MHD_OPTION_CONNECTION_LIMIT, (intptr_t)options->connections_max, NULL};
     items[count++] = (struct MHD_OptionItem){MHD_OPTION_CONNECTION_TIMEOUT, (intptr_t)options->idle_seconds, NULL};
-    items[count++] = (struct MHD_OptionItem){MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL};
+    items[count++] = (struct MHD_OptionItem){MHD_OPTION_STRICT_FOR_CLIENT, 0, NULL};
     if (threads > 1)
         items[count++] = (struct MHD_OptionItem){MHD_OPTION_THREAD_POOL_SIZE, (intptr_t)threads, NULL};
     if (http->certificate) {
@@ -122,13 +127,15 @@ static struct MHD_Daemon *start_daemon(struct http *http, unsigned threads)
     }
     items[count++] = (struct MHD_OptionItem){MHD_OPTION_END, 0, NULL};
     unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC | (http->certificate ? MHD_USE_TLS : 0U);
-    return MHD_start_daemon(flags, 0, NULL, NULL, http_request_moves, http, MHD_OPTION_URI_LOG_CALLBACK, http_request_begins, http,
+    return MHD_start_daemon(flags, 0, may_connect, http, http_request_moves, http, MHD_OPTION_URI_LOG_CALLBACK, http_request_begins, http,
                             MHD_OPTION_NOTIFY_COMPLETED, http_request_ends, http, MHD_OPTION_NOTIFY_CONNECTION, peer_changes, http, MHD_OPTION_ARRAY, items,
                             MHD_OPTION_END);
 }
 
-static void http_free(struct http *http)
+void http_release(struct http *http)
 {
+    if (atomic_fetch_sub_explicit(&http->users, 1, memory_order_acq_rel) > 1)
+        return;
     if (http->listen_socket >= 0)
         close(http->listen_socket);
     http_requests_free_spare(http);
@@ -153,7 +160,9 @@ static bool open_parts(struct http *http, char *problem, size_t problem_bytes)
     if (threads > options->connections_max)
         threads = options->connections_max;
     http->daemon = start_daemon(http, threads);
-    if (!http->daemon)
+    if (http->daemon)
+        http->listen_socket = -1; /* the library closes it */
+    else
         snprintf(problem, problem_bytes, "cannot start %u threads to serve %u connections: %s", threads, options->connections_max, strerror(errno));
     return http->daemon != NULL;
 }
@@ -170,11 +179,12 @@ struct http *http_start(const struct http_options *options, char *problem, size_
         http->options.idle_seconds = IDLE_SECONDS_DEFAULT;
     atomic_init(&http->is_stopping, false);
     atomic_init(&http->requests_active, 0);
+    atomic_init(&http->users, 1);
     world_mutex_open(options->world, &http->mutex);
     world_cond_open(options->world, &http->sweeper_wake);
     register_metrics(http);
     if (!open_parts(http, problem, problem_bytes)) {
-        http_free(http);
+        http_release(http);
         return NULL;
     }
     http->sweeper = world_thread_start(options->world, "http-sweeper", sweeper_run, http);
@@ -188,6 +198,22 @@ uint16_t http_port(const struct http *http)
 
 /* --- stop --- */
 
+/* Ends all connections while the library still runs: asked to stop over a request that it is just refusing, it would follow a null pointer. */
+static void end_connections(struct http *http)
+{
+    struct world *world = http->options.world;
+    int64_t deadline_us = world_mono_us(world) + STOP_CONNECTIONS_US;
+    for (bool some = true; some && world_mono_us(world) < deadline_us;) {
+        world_lock(world, &http->mutex);
+        for (struct http_peer *peer = http->peers; peer; peer = peer->next)
+            shutdown(peer->socket, SHUT_RDWR);
+        some = http->peers != NULL;
+        world_unlock(world, &http->mutex);
+        if (some)
+            world_sleep_us(world, STOP_STEP_US);
+    }
+}
+
 void http_stop(struct http *http, int grace_ms)
 {
     struct world *world = http->options.world;
@@ -196,16 +222,15 @@ void http_stop(struct http *http, int grace_ms)
     world_wake_all(world, &http->sweeper_wake);
     world_unlock(world, &http->mutex);
     world_thread_join(world, http->sweeper);
-    MHD_quiesce_daemon(http->daemon);
     int64_t deadline_us = world_mono_us(world) + (int64_t)grace_ms * 1000;
     while (atomic_load_explicit(&http->requests_active, memory_order_acquire) > 0 && world_mono_us(world) < deadline_us)
         world_sleep_us(world, STOP_STEP_US);
     /* The library may not be stopped while a connection is suspended. */
     http_requests_abandon(http);
+    end_connections(http);
     MHD_stop_daemon(http->daemon);
-    if (http->abandoned_count == 0)
-        http_free(http);
-    else
+    if (http->abandoned_count > 0)
         log_event(http->options.log, LOG_WARN, "requests abandoned", "%u requests were still waiting for their writes when the server stopped",
                   http->abandoned_count);
+    http_release(http);
 }

@@ -21,7 +21,7 @@ enum {
 struct http_peer {
     struct http_peer *next, **before;
     int socket;
-    bool seen_request;
+    bool has_received;   /* bytes of a TLS connection: the first say whether it is one */
     atomic_int_fast64_t waiting_since_us; /* for a request's headers to be complete; monotonic; 0: not waiting */
 };
 
@@ -70,14 +70,15 @@ struct http {
     size_t spare_count;
     struct http_request *waiting;
     bool is_abandoning;           /* the front stops: nobody may begin to wait */
-    unsigned abandoned_count;     /* requests whose durable wait still refers to the front: it is never freed */
+    unsigned abandoned_count;     /* requests whose durable wait outlives the front's end */
+    atomic_uint users;            /* its owner, and those requests: the last frees it */
     struct http_peer *peers;
     struct metric connections, refused_framing, refused_memory, closed_slow;
 };
 
 /* Why a request's framing is refused, as a phrase for the client, or NULL when it is sound. `content_length` is set to the length announced,
-   or to UINT64_MAX when the body is chunked. `version` is the request line's. */
-const char *http_framing_fault(const struct auth_header *headers, size_t count, str method, str version, uint64_t *content_length);
+   or to UINT64_MAX when the body is chunked. `target` and `version` are the request line's. */
+const char *http_framing_fault(const struct auth_header *headers, size_t count, str method, str target, str version, uint64_t *content_length);
 
 /* The path and the query of a request line's target (origin form, absolute form or "*"). */
 void http_split_target(str target, str *path, str *query);
@@ -91,9 +92,13 @@ void http_request_ends(void *http, struct MHD_Connection *connection, void **req
 /* Lets those that wait for durability go without an answer: their connections will be closed. */
 void http_requests_abandon(struct http *http);
 void http_requests_free_spare(struct http *http);
+void http_release(struct http *http);
 
 /* A socket that listens on a numeric address, or -1 and one clear line in `problem`. */
 int http_listen(const char *address, uint16_t port, uint16_t *chosen, char *problem, size_t problem_bytes);
+
+/* Answers who speaks plain HTTP to the TLS port in kind, before the handshake fails; without a word they would wait or wonder. */
+void http_tls_watch(void *session, struct http_peer *peer);
 
 /* Reads and checks a certificate and its key; false and one clear line in `problem`. */
 bool http_tls_read(const char *certificate_path, const char *key_path, char **certificate, char **key, char *problem, size_t problem_bytes);

@@ -250,16 +250,15 @@ static enum MHD_Result headers_complete(struct http_request *request, const char
 {
     struct http *http = request->http;
     struct http_peer *peer = MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
-    if (peer) {
-        peer->seen_request = true;
+    if (peer)
         atomic_store_explicit(&peer->waiting_since_us, 0, memory_order_relaxed);
-    }
     atomic_fetch_add_explicit(&http->requests_active, 1, memory_order_relaxed);
     request->is_counted = true;
     uint64_t length;
     const char *fault = read_headers(request, method, version);
     if (!fault)
-        fault = http_framing_fault(request->request.headers, request->request.header_count, request->request.method, str_of_text(version), &length);
+        fault = http_framing_fault(request->request.headers, request->request.header_count, request->request.method, request->target,
+                                   str_of_text(version), &length);
     if (fault) {
         metric_add(&http->refused_framing, 1);
         return send_refusal(request, MHD_HTTP_BAD_REQUEST, fault);
@@ -351,12 +350,15 @@ static void on_durable(struct durable_wait *wait)
     struct http_request *request = wait->owner;
     struct http *http = request->http;
     world_lock(http->options.world, &http->mutex);
+    bool abandoned = request->is_abandoned;
     if (request->is_waiting) {
         waiting_remove(request);
         MHD_resume_connection(request->connection);
     }
     world_unlock(http->options.world, &http->mutex);
     request_release(request);
+    if (abandoned)
+        http_release(http);
 }
 
 void http_requests_abandon(struct http *http)
@@ -367,6 +369,7 @@ void http_requests_abandon(struct http *http)
         struct http_request *request = http->waiting;
         waiting_remove(request);
         request->is_abandoned = true;
+        atomic_fetch_add_explicit(&http->users, 1, memory_order_relaxed);
         http->abandoned_count++;
         MHD_resume_connection(request->connection);
     }
@@ -383,6 +386,7 @@ static enum MHD_Result wait_for_durability(struct http_request *request)
     bool abandoned = http->is_abandoning;
     if (abandoned) {
         request->is_abandoned = true;
+        atomic_fetch_add_explicit(&http->users, 1, memory_order_relaxed);
         http->abandoned_count++;
     } else {
         MHD_suspend_connection(request->connection);

@@ -5,8 +5,45 @@
 #include <gnutls/gnutls.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 
-enum { PEM_BYTES_MAX = 1 << 20 };
+enum { PEM_BYTES_MAX = 1 << 20, RECORD_HANDSHAKE = 0x16, DISCARD_ROUNDS_MAX = 16 };
+
+static const char plain_on_tls[] = "HTTP/1.1 400 Bad Request\r\nServer: Server\r\nContent-Type: text/plain\r\nContent-Length: 58\r\nConnection: close\r\n\r\n"
+                                   "This port speaks TLS: its address begins with https://...\n";
+
+static void refuse_plain(int socket)
+{
+    char unread[4096];
+    send(socket, plain_on_tls, sizeof plain_on_tls - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+    /* Closing over unread bytes would reset the connection, and the answer might be lost. */
+    for (int round = 0; round < DISCARD_ROUNDS_MAX; round++)
+        if (recv(socket, unread, sizeof unread, MSG_DONTWAIT) <= 0)
+            break;
+}
+
+/* How a session gets its bytes. */
+static ssize_t receive(gnutls_transport_ptr_t cls, void *data, size_t bytes)
+{
+    struct http_peer *peer = cls;
+    ssize_t received = recv(peer->socket, data, bytes, 0);
+    if (received > 0 && !peer->has_received) {
+        peer->has_received = true;
+        if (*(unsigned char *)data != RECORD_HANDSHAKE) {
+            refuse_plain(peer->socket);
+            return 0;
+        }
+    }
+    return received;
+}
+
+void http_tls_watch(void *session, struct http_peer *peer)
+{
+    gnutls_transport_ptr_t for_receiving, for_sending;
+    gnutls_transport_get_ptr2(session, &for_receiving, &for_sending);
+    gnutls_transport_set_ptr2(session, peer, for_sending);
+    gnutls_transport_set_pull_function(session, receive);
+}
 
 static char *read_file(const char *path, char *problem, size_t problem_bytes)
 {
