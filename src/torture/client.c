@@ -400,6 +400,7 @@ static void sample_counts(struct client *client)
     struct part_range *range;
     struct count_sample sample = {.life = run->life, .range = below(client, run->plan->ranges)};
     if (acquire(client, &call->call, sample.range, &range)) {
+        sample.invoked = ++run->time;
         part_range_count(range, &sample.counts);
         part_range_release(range);
         history_add_sample(&run->history, &sample);

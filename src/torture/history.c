@@ -213,6 +213,13 @@ static bool check_sample(const struct count_sample *sample, const struct event *
         if (!change->after.has_item)
             truth.highest_deleted_stamp = change->after.stamp;
     }
+    for (size_t i = 0; i < count; i++) {
+        if (changes[i]->answered < sample->invoked && changes[i]->after.stamp > sample->counts.last_stamp) {
+            *finding = arena_printf(arena, "range %u, life %u: counters are at stamp %" PRIu64 " although change %" PRIu64 " was acknowledged before", sample->range,
+                sample->life, sample->counts.last_stamp, changes[i]->after.stamp);
+            return false;
+        }
+    }
     if (memcmp(&truth, &sample->counts, sizeof truth) == 0)
         return true;
     *finding = arena_printf(arena,

@@ -83,7 +83,7 @@ static void look_around(struct run *run)
         struct part_range *range;
         call_open(&call, run->world, NULL);
         if (acquire_at_last(run, &call, range_number, &range)) {
-            struct count_sample sample = {.life = run->life, .range = range_number};
+            struct count_sample sample = {.life = run->life, .range = range_number, .invoked = ++run->time};
             part_range_count(range, &sample.counts);
             history_add_sample(history, &sample);
             history->start_stamp[run->life][range_number] = sample.counts.last_stamp;

@@ -34,6 +34,7 @@ struct job {
     atomic_uint_fast64_t seed;        /* in work */
     atomic_uint_fast64_t done, calls, changes, lives, crashes;
     atomic_bool has_finding;
+    atomic_bool is_over;              /* another job has a finding */
     char finding[512];
     atomic_uint_fast64_t probes[PROBES_MAX];
 };
@@ -134,7 +135,7 @@ static bool run_seed(uint64_t seed, bool trace, bool is_twice, struct run_result
 static void job_run(struct job *job, const struct options *options, uint32_t number, uint64_t from)
 {
     pin(number);
-    for (uint64_t seed = from; seed < options->first + options->seeds; seed += options->jobs) {
+    for (uint64_t seed = from; seed < options->first + options->seeds && !atomic_load(&job->is_over); seed += options->jobs) {
         struct run_result result;
         atomic_store(&job->seed, seed);
         alarm(SEED_SECONDS_MAX);
@@ -227,11 +228,15 @@ static bool run_jobs(struct job *jobs, const struct options *options)
         }
         assert(pids[i] > 0);
     }
-    for (uint32_t i = 0; i < options->jobs; i++) {
+    for (uint32_t left = options->jobs; left > 0; left--) {
         int status = 0;
-        while (waitpid(pids[i], &status, 0) < 0)
-            ;
-        has_finding |= judge_job(&jobs[i], status);
+        pid_t ended = wait(&status);
+        assert(ended > 0);
+        for (uint32_t i = 0; i < options->jobs; i++)
+            if (pids[i] == ended)
+                has_finding |= judge_job(&jobs[i], status);
+        for (uint32_t i = 0; has_finding && i < options->jobs; i++)
+            atomic_store(&jobs[i].is_over, true);
     }
     return has_finding;
 }

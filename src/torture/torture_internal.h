@@ -37,6 +37,7 @@ struct event {
 /* The range's counters, read in the middle of things. */
 struct count_sample {
     uint32_t life, range;
+    uint64_t invoked;
     struct part_range_counts counts;
 };
 
