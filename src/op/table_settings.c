@@ -114,7 +114,7 @@ enum fault request_stream(struct table_request *request, bool is_update)
     if (is_update && enabled && draft->stream_enabled)
         return fail(call, FAULT_VALIDATION, "Table already has an enabled stream: TableName: %.*s", STR_ARG(draft->name));
     if (is_update && !enabled && !draft->stream_enabled)
-        return fail(call, FAULT_VALIDATION, "Table is already disabled for streams: TableName: %.*s", STR_ARG(draft->name));
+        return fail(call, FAULT_VALIDATION, "Table does not have an enabled stream to disable: TableName: %.*s", STR_ARG(draft->name));
     draft->stream_enabled = enabled;
     if (enabled) {
         draft->stream_view = stream_view_of(view);
