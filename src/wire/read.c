@@ -1,7 +1,6 @@
 /* Reading members of a request that wire_check has passed. */
 #include "wire/wire.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 str wire_text(const struct json *request, uint32_t token)
@@ -42,12 +41,13 @@ int64_t wire_whole(const struct json *request, uint32_t token, int64_t fallback)
         /* strtoll stops at the ends of the range, which is what a bound wants to see. */
         return strtoll(text, NULL, 10);
     }
-    double number = floor(strtod(text, NULL));
+    double number = strtod(text, NULL);
     if (number >= 9223372036854775807.0)
         return INT64_MAX;
     if (number <= -9223372036854775808.0)
         return INT64_MIN;
-    return (int64_t)number;
+    int64_t whole = (int64_t)number;
+    return number < (double)whole ? whole - 1 : whole;
 }
 
 enum wire_capacity_detail wire_capacity_detail(const struct json *request, uint32_t token)
