@@ -95,6 +95,34 @@ enum fault part_get(struct call *call, struct part_range *range, str row_key, bo
 /* Several at once; found[i] and out[i] for row_keys[i]. */
 enum fault part_multi_get(struct call *call, struct part_range *range, const str *row_keys, size_t count, bool *found, struct stored *out) MUST_USE;
 
+/* --- Scanning (reference numbers-and-keys.md section 2: key order is the order of rows) --- */
+
+/* A stretch of a range's rows, all of one row space. */
+struct part_scan {
+    str lower;          /* the first row key wanted */
+    str upper;          /* the first no longer wanted; the same as `lower` or below it: nothing is wanted */
+    bool reverse;       /* from the high end down */
+    size_t rows_max;    /* 1 or more */
+    uint64_t bytes_max; /* of DynamoDB sizes: the row that reaches it is the page's last */
+    bool is_bulk;       /* one page of a long pass: the engine's cache is left to others */
+};
+
+struct part_row {
+    str key;
+    struct stored stored;
+};
+
+struct part_page {
+    struct part_row *rows; /* in the scan's direction */
+    size_t count;
+    bool has_more;         /* rows may follow: behind the last one, or reverse, below it. Never true of a page without rows */
+};
+
+/* Rows as part_get would give them, each as it was at some moment of the call; a row that is there throughout comes once. Leaves the item cache as it
+   is. A page may be shorter than wanted and have more. All in `arena`, which grows by a bounded amount whatever the stretch holds; a backward scan of an
+   engine that lists forward only reads the whole stretch, in bounded memory. FAULT_INTERNAL when the store fails or the range has stopped. */
+enum fault part_scan(struct call *call, struct part_range *range, const struct part_scan *scan, struct arena *arena, struct part_page *page) MUST_USE;
+
 struct part_range_counts {
     uint64_t items;
     uint64_t bytes;                /* DynamoDB sizes */
