@@ -35,13 +35,13 @@ struct expr_placeholder {
     str value; /* the attribute name, or the value's bytes */
     uint32_t token; /* in the request's JSON */
     bool is_used;
+    bool is_replaced; /* JSON may have a key twice: the last counts */
 };
 
 struct expr_placeholders {
     struct expr_placeholder *entries;
     uint32_t count;
-    uint32_t *slots; /* a hash table of places in `entries`, once there are many; NULL: a walk is faster */
-    uint32_t slot_mask;
+    uint32_t *sorted; /* places in `entries` by key, once there are many; NULL: a walk is faster. No hash table: its keys would be the client's */
 };
 
 /* Both maps with all of their checks; either may be absent. */

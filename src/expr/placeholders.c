@@ -6,61 +6,54 @@
 #define NAMES "ExpressionAttributeNames"
 #define VALUES "ExpressionAttributeValues"
 
-enum { WALKED_MAX = 8 }; /* entries up to which a walk beats a hash table */
-
-static uint32_t hash_of(str key)
-{
-    uint32_t hash = 2166136261u;
-    for (size_t i = 0; i < key.len; i++)
-        hash = (hash ^ (uint8_t)key.data[i]) * 16777619u;
-    return hash;
-}
+enum { WALKED_MAX = 8 }; /* entries up to which a walk beats a search */
 
 uint32_t expr_placeholders_find(const struct expr_placeholders *map, str key)
 {
-    if (!map->slots) {
-        for (uint32_t i = 0; i < map->count; i++) {
-            if (str_equal(map->entries[i].key, key))
-                return i;
+    if (!map->sorted) {
+        for (uint32_t i = map->count; i > 0; i--) {
+            if (str_equal(map->entries[i - 1].key, key))
+                return i - 1;
         }
         return EXPR_NO_ENTRY;
     }
-    for (uint32_t slot = hash_of(key) & map->slot_mask;; slot = (slot + 1) & map->slot_mask) {
-        uint32_t place = map->slots[slot];
-        if (place == EXPR_NO_ENTRY || str_equal(map->entries[place].key, key))
-            return place;
+    uint32_t from = 0;
+    uint32_t to = map->count;
+    while (from < to) {
+        uint32_t middle = from + (to - from) / 2;
+        if (str_compare(map->entries[map->sorted[middle]].key, key) <= 0)
+            from = middle + 1;
+        else
+            to = middle;
     }
+    if (from == 0 || !str_equal(map->entries[map->sorted[from - 1]].key, key))
+        return EXPR_NO_ENTRY;
+    return map->sorted[from - 1];
 }
 
-static void open_map(struct call *call, struct expr_placeholders *map, uint32_t entries)
+static int compare_places(const void *a, const void *b, void *context)
 {
-    *map = (struct expr_placeholders){.entries = ARENA_NEW_ARRAY(&call->arena, struct expr_placeholder, entries)};
-    if (entries <= WALKED_MAX)
+    const struct expr_placeholder *entries = context;
+    uint32_t left = *(const uint32_t *)a;
+    uint32_t right = *(const uint32_t *)b;
+    int order = str_compare(entries[left].key, entries[right].key);
+    return order != 0 ? order : (left > right) - (left < right);
+}
+
+/* Orders the entries for finding them, and marks those that a later one of the same key replaces. */
+static void index_map(struct call *call, struct expr_placeholders *map)
+{
+    if (map->count > WALKED_MAX) {
+        map->sorted = arena_alloc(&call->arena, map->count * sizeof map->sorted[0]);
+        for (uint32_t i = 0; i < map->count; i++)
+            map->sorted[i] = i;
+        qsort_r(map->sorted, map->count, sizeof map->sorted[0], compare_places, map->entries);
+        for (uint32_t i = 1; i < map->count; i++)
+            map->entries[map->sorted[i - 1]].is_replaced = str_equal(map->entries[map->sorted[i - 1]].key, map->entries[map->sorted[i]].key);
         return;
-    uint32_t slots = 16;
-    while (slots < entries * 2)
-        slots *= 2;
-    map->slot_mask = slots - 1;
-    map->slots = arena_alloc(&call->arena, slots * sizeof map->slots[0]);
-    for (uint32_t i = 0; i < slots; i++)
-        map->slots[i] = EXPR_NO_ENTRY;
-}
-
-/* The entry of the key, new unless the JSON has it twice: the later one counts then. */
-static struct expr_placeholder *map_entry(struct expr_placeholders *map, str key)
-{
-    uint32_t place = expr_placeholders_find(map, key);
-    if (place != EXPR_NO_ENTRY)
-        return &map->entries[place];
-    place = map->count++;
-    map->entries[place].key = key;
-    if (map->slots) {
-        uint32_t slot = hash_of(key) & map->slot_mask;
-        while (map->slots[slot] != EXPR_NO_ENTRY)
-            slot = (slot + 1) & map->slot_mask;
-        map->slots[slot] = place;
     }
-    return &map->entries[place];
+    for (uint32_t i = 0; i < map->count; i++)
+        map->entries[i].is_replaced = expr_placeholders_find(map, map->entries[i].key) != i;
 }
 
 static bool key_is_valid(str key, char mark)
@@ -93,12 +86,13 @@ static enum fault read_keys(struct call *call, const struct json *json, uint32_t
         return fail(call, FAULT_SERIALIZATION, "Unexpected field type");
     if (json->tokens[object].count == 0)
         return fail_reworded(call, "%s must not be empty", map_name);
-    open_map(call, map, json->tokens[object].count);
+    map->entries = ARENA_NEW_ARRAY(&call->arena, struct expr_placeholder, json->tokens[object].count);
     for (uint32_t i = json_first(json, object); i < json_end(json, object); i = json_next(json, i + 1)) {
         str key = json_string(json, i);
         TRY(check_key(call, map_name, mark, key));
-        map_entry(map, key)->token = i + 1;
+        map->entries[map->count++] = (struct expr_placeholder){.key = key, .token = i + 1};
     }
+    index_map(call, map);
     return FAULT_NONE;
 }
 
@@ -108,6 +102,8 @@ static enum fault read_names(struct call *call, const struct json *json, uint32_
     TRY(read_keys(call, json, object, NAMES, '#', names));
     for (uint32_t i = 0; i < names->count; i++) {
         struct expr_placeholder *entry = &names->entries[i];
+        if (entry->is_replaced)
+            continue;
         if (json_type(json, entry->token) != JSON_STRING)
             return fail(call, FAULT_SERIALIZATION, "Unexpected field type");
         entry->value = json_string(json, entry->token);
@@ -148,6 +144,8 @@ static enum fault read_values(struct call *call, const struct json *json, uint32
     TRY(read_keys(call, json, object, VALUES, ':', values));
     for (uint32_t i = 0; i < values->count; i++) {
         struct expr_placeholder *entry = &values->entries[i];
+        if (entry->is_replaced)
+            continue;
         enum fault fault = read_value(call, json, entry);
         if (fault != FAULT_NONE)
             return refuse_value(call, fault, entry->key);
@@ -201,7 +199,7 @@ static enum fault refuse_unused(struct call *call, const char *map_name, const s
     struct unused_key *unused = ARENA_NEW_ARRAY(&call->arena, struct unused_key, map->count);
     size_t count = 0;
     for (uint32_t i = 0; i < map->count; i++) {
-        if (!map->entries[i].is_used)
+        if (!map->entries[i].is_used && !map->entries[i].is_replaced)
             unused[count++] = (struct unused_key){java_slot(map->entries[i].key, slots - 1), i};
     }
     qsort(unused, count, sizeof unused[0], compare_unused);
@@ -218,7 +216,7 @@ static enum fault refuse_unused(struct call *call, const char *map_name, const s
 enum fault expr_placeholders_check_used(struct call *call, const char *map_name, const struct expr_placeholders *map)
 {
     for (uint32_t i = 0; i < map->count; i++) {
-        if (!map->entries[i].is_used)
+        if (!map->entries[i].is_used && !map->entries[i].is_replaced)
             return refuse_unused(call, map_name, map);
     }
     return FAULT_NONE;

@@ -205,6 +205,31 @@ static void bounds_the_depth_of_values(void **state)
     }
 }
 
+/* JSON may say a key twice: the last counts, with few keys and with many. */
+static void takes_the_last_of_a_key(void **state)
+{
+    (void)state;
+    for (int more = 0; more <= 20; more += 20) {
+        struct fixture fixture;
+        struct expr_programs programs;
+        struct buf request;
+        fixture_open(&fixture, WORDING_CURRENT);
+        buf_open(&request, &fixture.call.arena, 0);
+        buf_printf(&request, "{\"ConditionExpression\":\"#a = :v AND c IN (:v");
+        for (int i = 0; i < more; i++)
+            buf_printf(&request, ",:k%d", i);
+        buf_printf(&request, ")\"," NAMES "{\"#a\":\"x\",\"#a\":\"y\"}," VALUES "{\":v\":{\"N\":\"bad\"}");
+        for (int i = more; i > 0; i--)
+            buf_printf(&request, ",\":k%d\":{\"N\":\"%d\"}", i - 1, i);
+        buf_printf(&request, ",\":v\":{\"S\":\"last\"}}}%c", 0);
+        assert_int_equal(read_request(&fixture, &put_now, request.data, &programs), FAULT_NONE);
+        str item = fixture_item(&fixture, "{\"y\":{\"S\":\"last\"},\"c\":{\"S\":\"last\"}}");
+        assert_true(expr_holds(programs.of[EXPR_CONDITION], item));
+        free((void *)item.data);
+        fixture_close(&fixture);
+    }
+}
+
 /* Each kind's program is the request's own, with the placeholders resolved. */
 static void gives_each_kind_its_program(void **state)
 {
@@ -235,6 +260,7 @@ int main(void)
         cmocka_unit_test(reads_requests),
         cmocka_unit_test(bounds_the_maps),
         cmocka_unit_test(bounds_the_depth_of_values),
+        cmocka_unit_test(takes_the_last_of_a_key),
         cmocka_unit_test(gives_each_kind_its_program),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

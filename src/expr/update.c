@@ -362,6 +362,10 @@ static void write_document(const struct update *update, str trie, str document, 
 
 enum fault expr_update_apply(struct call *call, str program, str item, struct buf *out)
 {
+    if (program.len == 0) {
+        buf_add_str(out, item);
+        return FAULT_NONE;
+    }
     struct expr_update_parts parts = expr_update_open(program);
     struct update update = {
         .call = call,

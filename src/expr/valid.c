@@ -1,6 +1,9 @@
 /* The full check of a program that came from outside this process: afterwards the runners may take it as it comes. */
 #include "expr/expr_internal.h"
 
+#include <assert.h>
+#include <stdlib.h>
+
 static bool name_is_valid(str name)
 {
     return name.len > 0 && name.len <= ATTRIBUTE_NAME_MAX && utf8_is_valid(name);
@@ -172,32 +175,13 @@ static bool take_key_condition(str *rest, unsigned depth)
 
 /* --- tries and updates --- */
 
-/* Names in order, or indexes in order: never both. Counts the leaves. */
-static bool trie_is_valid(str trie, unsigned depth, uint64_t *leaves)
-{
-    struct expr_trie_walk walk = expr_trie_open(trie);
-    struct expr_trie_entry entry;
-    struct expr_element last = {0};
-    bool is_first = true;
-    bool is_top = depth == EXPR_PATH_ELEMENTS_MAX;
-    if (trie.len == 0 || depth == 0 || (walk.left == 0 && !is_top))
-        return false;
-    while (walk.left > 0) {
-        if (!expr_trie_next(&walk, &entry))
-            return false;
-        bool is_name = entry.element.name.data != NULL;
-        if (is_name ? !name_is_valid(entry.element.name) : is_top || entry.element.index > EXPR_INDEX_MAX)
-            return false;
-        if (!is_first && (is_name != (last.name.data != NULL) ||
-                          (is_name ? str_compare(last.name, entry.element.name) >= 0 : last.index >= entry.element.index)))
-            return false;
-        if (entry.has_children ? !trie_is_valid(entry.children, depth - 1, leaves) : ++*leaves == 0)
-            return false;
-        last = entry.element;
-        is_first = false;
-    }
-    return walk.rest.len == 0;
-}
+/* A trie is walked with the paths of the actions at hand, in memory of their number: so that a program of n actions takes n steps. */
+struct trie_check {
+    str *paths;        /* by action; emptied when its leaf has been met. NULL for a projection */
+    uint64_t count;
+    uint64_t leaves;
+    struct expr_element elements[EXPR_PATH_ELEMENTS_MAX];
+};
 
 static bool same_element(const struct expr_element *a, const struct expr_element *b)
 {
@@ -206,23 +190,52 @@ static bool same_element(const struct expr_element *a, const struct expr_element
     return str_equal(a->name, b->name);
 }
 
-/* Whether the trie leads along the path to the leaf of that action. */
-static bool trie_has(str trie, str path, uint64_t action)
+/* Whether the path that led to the leaf is that of the leaf's action, which has not been met before. */
+static bool leaf_is_valid(struct trie_check *check, unsigned depth, uint64_t action)
 {
-    struct expr_path_reader reader = expr_path_reader_open(path);
+    check->leaves++;
+    if (!check->paths)
+        return true;
+    if (action >= check->count || check->paths[action].len == 0)
+        return false;
+    struct expr_path_reader reader = expr_path_reader_open(check->paths[action]);
+    check->paths[action] = STR_NONE;
     struct expr_element element;
-    while (expr_path_reader_next(&reader, &element)) {
-        struct expr_trie_walk walk = expr_trie_open(trie);
-        struct expr_trie_entry entry;
-        do {
-            if (!expr_trie_next(&walk, &entry))
-                return false;
-        } while (!same_element(&entry.element, &element));
-        if (!entry.has_children)
-            return reader.left == 0 && entry.action == action;
-        trie = entry.children;
+    if (reader.left != depth)
+        return false;
+    for (unsigned i = 0; expr_path_reader_next(&reader, &element); i++) {
+        if (!same_element(&element, &check->elements[i]))
+            return false;
     }
-    return false;
+    return true;
+}
+
+/* Names in order, or indexes in order: never both, because one thing is a map or a list. */
+static bool follows(const struct expr_element *last, const struct expr_element *element)
+{
+    if (!last->name.data != !element->name.data)
+        return false;
+    return element->name.data ? str_compare(last->name, element->name) < 0 : last->index < element->index;
+}
+
+static bool trie_is_valid(struct trie_check *check, str trie, unsigned depth)
+{
+    struct expr_trie_walk walk = expr_trie_open(trie);
+    struct expr_trie_entry entry;
+    if (trie.len == 0 || depth == EXPR_PATH_ELEMENTS_MAX || (walk.left == 0 && depth > 0))
+        return false;
+    for (bool is_first = true; walk.left > 0; is_first = false) {
+        if (!expr_trie_next(&walk, &entry))
+            return false;
+        if (entry.element.name.data ? !name_is_valid(entry.element.name) : depth == 0 || entry.element.index > EXPR_INDEX_MAX)
+            return false;
+        if (!is_first && !follows(&check->elements[depth], &entry.element))
+            return false;
+        check->elements[depth] = entry.element;
+        if (entry.has_children ? !trie_is_valid(check, entry.children, depth + 1) : !leaf_is_valid(check, depth + 1, entry.action))
+            return false;
+    }
+    return walk.rest.len == 0;
 }
 
 static bool take_update_operand(str *rest, unsigned depth)
@@ -248,15 +261,16 @@ static bool take_update_operand(str *rest, unsigned depth)
     }
 }
 
-static bool take_action(str *rest, str trie, uint64_t number)
+static bool take_action(str *rest, str *path)
 {
     if (rest->len == 0)
         return false;
     uint8_t opcode = (uint8_t)rest->data[0];
     *rest = str_from(*rest, 1);
     str before = *rest;
-    if (!take_valid_path(rest, EXPR_PATH_ELEMENTS_MAX) || !trie_has(trie, str_of(before.data, before.len - rest->len), number))
+    if (!take_valid_path(rest, EXPR_PATH_ELEMENTS_MAX))
         return false;
+    *path = str_of(before.data, before.len - rest->len);
     if (opcode == OP_REMOVE)
         return true;
     if (opcode == OP_SET)
@@ -277,18 +291,36 @@ static bool take_action(str *rest, str trie, uint64_t number)
     }
 }
 
-static bool update_is_valid(str body)
+static bool take_actions(str *rest, str *paths, uint64_t count)
 {
-    str trie;
-    uint64_t count;
-    uint64_t leaves = 0;
-    if (!str_take_counted(&body, &trie) || !varint_take(&body, &count) || !trie_is_valid(trie, EXPR_PATH_ELEMENTS_MAX, &leaves) || leaves != count)
-        return false;
     for (uint64_t number = 0; number < count; number++) {
-        if (!take_action(&body, trie, number))
+        if (!take_action(rest, &paths[number]))
             return false;
     }
-    return body.len == 0;
+    return rest->len == 0;
+}
+
+static bool update_is_valid(str body)
+{
+    enum { FEW = 16 };
+    str trie;
+    struct trie_check check = {0};
+    str few[FEW];
+    /* An action is three bytes at least: no small program makes us take much memory. */
+    if (!str_take_counted(&body, &trie) || !varint_take(&body, &check.count) || check.count > body.len / 3)
+        return false;
+    check.paths = check.count <= FEW ? few : malloc((size_t)check.count * sizeof check.paths[0]);
+    assert(check.paths);
+    bool valid = take_actions(&body, check.paths, check.count) && trie_is_valid(&check, trie, 0) && check.leaves == check.count;
+    if (check.paths != few)
+        free(check.paths);
+    return valid;
+}
+
+static bool projection_is_valid(str body)
+{
+    struct trie_check check = {0};
+    return trie_is_valid(&check, body, 0);
 }
 
 bool expr_program_is_valid(str program, enum expr_kind kind)
@@ -298,12 +330,11 @@ bool expr_program_is_valid(str program, enum expr_kind kind)
     if (program.len <= EXPR_PROGRAM_HEADER_BYTES || (uint8_t)program.data[0] != EXPR_PROGRAM_VERSION || (uint8_t)program.data[1] != kind)
         return false;
     str body = str_from(program, EXPR_PROGRAM_HEADER_BYTES);
-    uint64_t leaves = 0;
     switch (kind) {
     case EXPR_UPDATE:
         return update_is_valid(body);
     case EXPR_PROJECTION:
-        return trie_is_valid(body, EXPR_PATH_ELEMENTS_MAX, &leaves);
+        return projection_is_valid(body);
     case EXPR_KEY_CONDITION:
         return take_key_condition(&body, EXPR_PROGRAM_DEPTH_MAX) && body.len == 0;
     case EXPR_CONDITION:
