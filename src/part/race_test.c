@@ -113,12 +113,87 @@ static void a_thousand_additions_are_a_thousand(void **state)
     fixture_close(&f);
 }
 
+struct worker {
+    struct fixture *f;
+    int number;
+    atomic_int *faults;
+    atomic_bool *is_over;
+};
+
+static void work(void *argument)
+{
+    struct worker *worker = argument;
+    for (int i = 0; i < 150; i++) {
+        char key[16];
+        snprintf(key, sizeof key, "k%d", (worker->number + i) % 5);
+        if (i % 3 == 0)
+            atomic_fetch_add(worker->faults, fixture_get(worker->f, key) == -2);
+        else
+            atomic_fetch_add(worker->faults, fixture_change(worker->f, EDIT_PUT, key, worker->number * 1000 + i, (size_t)i) == 0);
+    }
+}
+
+static void follow_log(void *argument)
+{
+    struct worker *worker = argument;
+    uint64_t position = 0;
+    while (!atomic_load(worker->is_over)) {
+        struct call call;
+        struct part_log_record *records;
+        struct part_range_counts counts;
+        size_t count;
+        call_open(&call, worker->f->world, NULL);
+        atomic_fetch_add(worker->faults, part_log_read(&call, worker->f->range, position, 10, &records, &count) != FAULT_NONE);
+        for (size_t i = 0; i < count; i++) {
+            atomic_fetch_add(worker->faults, records[i].stamp <= position);
+            position = records[i].stamp;
+        }
+        atomic_fetch_add(worker->faults, part_log_advance(&call, worker->f->range, STR("log"), position) != FAULT_NONE);
+        part_range_count(worker->f->range, &counts);
+        atomic_fetch_add(worker->faults, counts.items > 5);
+        call_close(&call);
+    }
+}
+
+/* For the thread sanitizer: everything at once, with lost replies, on real threads. */
+static void all_at_once_in_the_real_world(void **state)
+{
+    (void)state;
+    for (int manners = STORE_MANNERS_PLAIN; manners <= STORE_MANNERS_RADOS; manners++) {
+        enum { WORKERS = 4 };
+        atomic_int faults = 0;
+        atomic_bool is_over = false;
+        struct worker workers[WORKERS + 1];
+        struct world_thread *threads[WORKERS + 1];
+        struct call call;
+        struct store_mem_options options = {.manners = (enum store_manners)manners};
+        struct fixture f = {.world = world_real_new(), .id = {{1, 2, 3}}};
+        f.store = store_mem_new(f.world, &options);
+        fixture_part_open(&f);
+        call_open(&call, f.world, NULL);
+        assert_int_equal(part_log_start(&call, f.range, STR("log"), LOG_NEW_IMAGE), FAULT_NONE);
+        call_close(&call);
+        store_mem_set_faults(f.store, &(struct store_mem_faults){.lost_reply = 200});
+        for (int i = 0; i <= WORKERS; i++) {
+            workers[i] = (struct worker){&f, i, &faults, &is_over};
+            threads[i] = world_thread_start(f.world, "worker", i < WORKERS ? work : follow_log, &workers[i]);
+        }
+        for (int i = 0; i < WORKERS; i++)
+            world_thread_join(f.world, threads[i]);
+        atomic_store(&is_over, true);
+        world_thread_join(f.world, threads[WORKERS]);
+        assert_int_equal(faults, 0);
+        fixture_close(&f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_winner_a_round_in_the_real_world),
         cmocka_unit_test(one_winner_a_round_in_the_simulated_world),
         cmocka_unit_test(a_thousand_additions_are_a_thousand),
+        cmocka_unit_test(all_at_once_in_the_real_world),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
