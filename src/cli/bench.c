@@ -1,9 +1,9 @@
-/* `stator bench`: hands over to the load client and the floors. */
+/* `stator bench`: hands over to the measurements. */
 #include "cli/cli_internal.h"
+
+#include "bench/bench.h"
 
 int cli_bench(int argc, char **argv)
 {
-    (void)argc;
-    (void)argv;
-    return CLI_FAILED;
+    return bench_main(argc, argv);
 }

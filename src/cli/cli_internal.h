@@ -36,7 +36,8 @@ struct cli_serve_options {
     unsigned stop_seconds;
     unsigned status_ms;
     uint64_t memory_limit_bytes;
-    uint64_t cache_bytes;     /* 0: half of the limit */
+    uint64_t cache_bytes;
+    uint64_t item_cache_bytes;
 };
 
 /* Reads flags, then the environment, then the file: what is named first counts. Texts point into argv, the environment or memory that is

@@ -9,6 +9,8 @@
 
 enum kind { KIND_TEXT, KIND_SWITCH, KIND_WHOLE, KIND_PORT, KIND_SIZE, KIND_CHOICE };
 
+#define UNSET UINT64_MAX
+
 enum { WORDS_MAX = 4, LINE_BYTES_MAX = 4096, NAME_BYTES_MAX = 64 };
 
 /* An option. The environment's name is STATOR_ with capitals and underscores; the file's is the name itself. */
@@ -49,7 +51,9 @@ static const struct option table[] = {
     {"tls-key", KIND_TEXT, FIELD(tls_key), "FILE", NULL, "the certificate's private key (PEM)", 0, 0, {0}},
     {"memory-limit", KIND_SIZE, FIELD(memory_limit_bytes), "SIZE", "512M", "memory for caches and for requests and answers in flight together; K, M and G are understood",
      64 << 20, UINT64_MAX / 2, {0}},
-    {"cache", KIND_SIZE, FIELD(cache_bytes), "SIZE", "0", "how much of it is for caches; 0 takes half", 0, UINT64_MAX / 2, {0}},
+    {"cache", KIND_SIZE, FIELD(cache_bytes), "SIZE", NULL, "how much of it is for caches (default half)", 0, UINT64_MAX / 2, {0}},
+    {"item-cache", KIND_SIZE, FIELD(item_cache_bytes), "SIZE", NULL, "how much of --cache is for items, the rest being for the engine's blocks (default half)", 0,
+     UINT64_MAX / 2, {0}},
     {"threads", KIND_WHOLE, FIELD(threads), "NUMBER", "0", "threads that serve requests; 0 takes one a processor", 0, 1024, {0}},
     {"connections", KIND_WHOLE, FIELD(connections), "NUMBER", "4096", "most connections at a time; more wait to be accepted", 1, 1000000, {0}},
     {"idle-seconds", KIND_WHOLE, FIELD(idle_seconds), "NUMBER", "60", "a connection that moves no byte for so long is closed", 1, 86400, {0}},
@@ -265,7 +269,12 @@ static int read_file(struct reader *reader, const char *path, bool given[OPTION_
 /* What no single option can know. */
 static int check_together(struct reader *reader)
 {
-    const struct cli_serve_options *options = reader->options;
+    struct cli_serve_options *options = reader->options;
+    options->memory = options->memory || options->store == CLI_STORE_MEMORY;
+    if (options->cache_bytes == UNSET)
+        options->cache_bytes = options->memory_limit_bytes / 2;
+    if (options->item_cache_bytes == UNSET)
+        options->item_cache_bytes = options->cache_bytes / 2;
     reader->where = "--keys";
     if (options->auth == API_AUTH_REQUIRED && !options->keys)
         return refuse(reader, "--auth required needs the access keys that may be used; `stator help serve` shows the file");
@@ -277,12 +286,15 @@ static int check_together(struct reader *reader)
     reader->where = "--cache";
     if (options->cache_bytes > options->memory_limit_bytes - (options->memory_limit_bytes >> 2))
         return refuse(reader, "at most three quarters of --memory-limit (%llu bytes) may be for caches", (unsigned long long)options->memory_limit_bytes);
+    reader->where = "--item-cache";
+    if (options->item_cache_bytes > options->cache_bytes)
+        return refuse(reader, "the cache of items is a part of --cache (%llu bytes)", (unsigned long long)options->cache_bytes);
     return CLI_DONE;
 }
 
 int cli_serve_options_read(int argc, char **argv, struct cli_serve_options *options, char *problem, size_t problem_bytes)
 {
-    *options = (struct cli_serve_options){0};
+    *options = (struct cli_serve_options){.cache_bytes = UNSET, .item_cache_bytes = UNSET};
     struct reader reader = {options, "", problem, problem_bytes};
     for (size_t i = 0; i < OPTION_COUNT; i++) {
         int status = table[i].fallback ? read_value(&reader, &table[i], table[i].fallback) : CLI_DONE;
@@ -296,9 +308,6 @@ int cli_serve_options_read(int argc, char **argv, struct cli_serve_options *opti
         status = read_file(&reader, options->config, given);
     if (status == CLI_DONE)
         status = check_together(&reader);
-    options->memory = options->memory || options->store == CLI_STORE_MEMORY;
-    if (options->cache_bytes == 0)
-        options->cache_bytes = options->memory_limit_bytes / 2;
     return status;
 }
 

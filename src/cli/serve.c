@@ -44,7 +44,7 @@ static struct store *open_store(struct service *service, char *problem)
     if (options->memory)
         return store_mem_new(service->world, &(struct store_mem_options){.manners = STORE_MANNERS_PLAIN});
     struct store_rocks_options rocks = {
-        .path = options->data, .cache_bytes = options->cache_bytes / 2, .log = &service->log, .metrics = &service->metrics};
+        .path = options->data, .cache_bytes = options->cache_bytes - options->item_cache_bytes, .log = &service->log, .metrics = &service->metrics};
     return store_rocks_open(service->world, &rocks, problem, CLI_PROBLEM_BYTES);
 }
 
@@ -63,7 +63,7 @@ static bool open_engine(struct service *service, char *problem)
                                 .world = service->world,
                                 .log = &service->log,
                                 .metrics = &service->metrics,
-                                .cache_bytes = options->memory ? 0 : options->cache_bytes / 2};
+                                .cache_bytes = options->memory ? 0 : options->item_cache_bytes};
     service->part = part_open(&part);
     service->chore = chore_start(service->world, service->catalog, service->part, &service->log);
     return true;
