@@ -57,7 +57,9 @@ static void resolver_run(void *argument)
 
 void resolver_wake(struct part_range *range)
 {
-    if (!range->resolver)
+    if (range->is_halted)
+        PROBE("part: a reply is lost after the halt");
+    else if (!range->resolver)
         range->resolver = world_thread_start(range->world, "part-resolve", resolver_run, range);
     else
         world_wake_all(range->world, &range->changed);
