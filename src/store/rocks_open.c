@@ -201,16 +201,19 @@ static bool marker_read(struct opening *opening)
     return true;
 }
 
-/* Once the database is made: from here on a folder without its data is a loss, not a beginning. */
+/* Once the database is made: from here on a folder without its data is a loss, not a beginning. So the names in the folder last
+   before the text does. */
 static bool marker_write(struct opening *opening)
 {
     char text[MARKER_BYTES_MAX];
     marker_text(text);
     size_t bytes = strlen(text);
+    if (fsync(opening->folder) != 0)
+        return refuse_errno(opening, errno, "write in", "");
     ssize_t written = pwrite(opening->marker, text, bytes, 0);
     if (written >= 0 && (size_t)written < bytes)
         return refuse_errno(opening, ENOSPC, "write", MARKER_NAME);
-    if (written < 0 || ftruncate(opening->marker, (off_t)bytes) != 0 || fsync(opening->marker) != 0 || fsync(opening->folder) != 0)
+    if (written < 0 || ftruncate(opening->marker, (off_t)bytes) != 0 || fsync(opening->marker) != 0)
         return refuse_errno(opening, errno, "write", MARKER_NAME);
     return true;
 }
@@ -232,9 +235,7 @@ static bool rocks_folder_check(struct opening *opening)
                           opening->path);
         return true;
     }
-    if (mkdirat(opening->folder, ROCKS_NAME, 0700) != 0 && errno != EEXIST)
-        return refuse_errno(opening, errno, "make", ROCKS_NAME);
-    return fsync(opening->folder) == 0 || refuse_errno(opening, errno, "write", "");
+    return mkdirat(opening->folder, ROCKS_NAME, 0700) == 0 || errno == EEXIST || refuse_errno(opening, errno, "make", ROCKS_NAME);
 }
 
 static int open_files_max(void)
