@@ -369,6 +369,60 @@ static void read_some(struct client *client, uint32_t count)
     (void)call_end(call);
 }
 
+/* The keys of the range that a page shows, into `seen`. */
+static void note_page(struct run *run, struct call *call, const struct part_page *page, uint32_t range_number, struct state *seen)
+{
+    for (size_t row = 0; row < page->count; row++) {
+        uint32_t key = range_number;
+        struct edit edit = {0};
+        for (; key < run->plan->keys; key += run->plan->ranges) {
+            torture_key(&call->arena, key, &edit);
+            if (str_equal(edit.row_key, page->rows[row].key))
+                break;
+        }
+        if (key >= run->plan->keys || seen[key].has_item)
+            run_find(run, "a scan shows a row that nobody wrote, or one twice");
+        else
+            state_of_item(true, &page->rows[row].stored, &seen[key]);
+    }
+}
+
+/* All pages of a range, in either direction: each key is seen, or seen to be missing, at some moment of the scan. */
+static void scan_all(struct client *client)
+{
+    struct run *run = client->run;
+    struct torture_call *call = call_new(run);
+    struct part_range *range;
+    struct state seen[KEYS_MAX] = {0};
+    uint32_t range_number = below(client, run->plan->ranges);
+    struct part_scan scan = {.lower = STR("i"), .upper = STR("j"), .reverse = below(client, 2), .rows_max = 1 + below(client, 4), .bytes_max = 1 + below(client, 200)};
+    if (acquire(client, &call->call, range_number, &range)) {
+        struct part_page page = {.has_more = true};
+        enum fault fault = FAULT_NONE;
+        uint64_t invoked = ++run->time;
+        while (page.has_more && fault == FAULT_NONE) {
+            fault = part_scan(&call->call, range, &scan, &call->call.arena, &page);
+            if (fault != FAULT_NONE || page.count == 0)
+                break;
+            note_page(run, &call->call, &page, range_number, seen);
+            str last = page.rows[page.count - 1].key;
+            if (scan.reverse)
+                scan.upper = last;
+            else
+                scan.lower = arena_printf(&call->call.arena, "%.*s\x01", STR_ARG(last));
+        }
+        part_range_release(range);
+        uint64_t answered = ++run->time;
+        client->errors = fault == FAULT_NONE ? 0 : client->errors + 1;
+        for (uint32_t key = range_number; key < run->plan->keys && fault == FAULT_NONE; key += run->plan->ranges) {
+            struct event event = {.life = run->life, .key = key, .client = client->number, .invoked = invoked, .answered = answered, .before = seen[key]};
+            trace_event(run, history_add(&run->history, &event), "scan");
+            note_result(run, event.before.stamp);
+        }
+    }
+    (void)call_end(call);
+}
+
 /* Keys that nobody writes: they fill the cache with rows that are not there. */
 static void read_strangers(struct client *client)
 {
@@ -463,8 +517,10 @@ void client_run(void *argument)
             edit_some(client, 1 + below(client, BATCH_MAX));
         else if (way < 78)
             read_some(client, 1);
-        else if (way < 86)
+        else if (way < 83)
             read_some(client, 2 + below(client, BATCH_MAX - 1));
+        else if (way < 87)
+            scan_all(client);
         else if (way < 91)
             sample_counts(client);
         else if (way < 93 && run->plan->has_log)
