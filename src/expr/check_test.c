@@ -104,6 +104,7 @@ static const struct check_case conditions[] = {
     {EXPR_CONDITION, "a BETWEEN :a AND :b", NULL, "{\":a\":{\"B\":\"/w==\"},\":b\":{\"B\":\"YQ==\"}}",
      "The BETWEEN operator requires upper bound to be greater than or equal to lower bound; lower bound operand: AttributeValue: "
      "{B:java.nio.HeapByteBuffer[pos=0 lim=1 cap=1]}, upper bound operand: AttributeValue: {B:java.nio.HeapByteBuffer[pos=0 lim=1 cap=1]}"},
+    {EXPR_CONDITION, "a BETWEEN :a AND :b", NULL, "{\":a\":{\"N\":\"1.0\"},\":b\":{\"N\":\"1\"}}", ""},
     {EXPR_CONDITION, "a BETWEEN :a AND :b", NULL, "{\":a\":{\"L\":[]},\":b\":{\"N\":\"1\"}}", TYPE("BETWEEN", "L")},
 };
 
@@ -119,6 +120,7 @@ static const struct check_case updates[] = {
     {EXPR_UPDATE, "remove #d set a = b remove e", NULL, NULL, SECTION("REMOVE")},
     {EXPR_UPDATE, "add #d :e set a = b add e :f", NULL, NULL, SECTION("ADD")},
     {EXPR_UPDATE, "delete #d :e set a = b delete #e :f", NULL, NULL, SECTION("DELETE")},
+    {EXPR_UPDATE, "set a = b set c = d remove e remove f", NULL, NULL, SECTION("SET")},
     {EXPR_UPDATE, "SET #c = if_not_exists(:c)", NULL, NULL, UNDEFINED_NAME "#c"},
     {EXPR_UPDATE, "SET a = :x, #c = b", NULL, NULL, UNDEFINED_NAME "#c"},
     {EXPR_UPDATE, "SET #a = if_not_exists(:c)", NAME_A, NULL, UNDEFINED_VALUE ":c"},
@@ -128,6 +130,7 @@ static const struct check_case updates[] = {
     {EXPR_UPDATE, "SET a.b.c.d.e = x, a.b = y", NULL, NULL, OVERLAP("[a, b, c, d, e]", "[a, b]")},
     {EXPR_UPDATE, "SET a[1] = x, a[1][1] = y", NULL, NULL, OVERLAP("[a, [1]]", "[a, [1], [1]]")},
     {EXPR_UPDATE, "SET a = x, b = y, c = z, a.q = x", NULL, NULL, OVERLAP("[a]", "[a, q]")},
+    {EXPR_UPDATE, "SET a.b = x, a[1] = y, z = x, z.q = y", NULL, NULL, OVERLAP("[z]", "[z, q]")},
     {EXPR_UPDATE, "set #c[3].#d = a, #c.#d[3] = if_not_exists(a)", "{\"#c\":\"c\",\"#d\":\"[3]\"}", NULL, CONFLICT("[c, [3], [3]]", "[c, [3], [3]]")},
     {EXPR_UPDATE, "remove a.#c set a[1] = #d", "{\"#c\":\"c\",\"#d\":\"d\"}", NULL, CONFLICT("[a, c]", "[a, [1]]")},
     {EXPR_UPDATE, "SET a.b.c = x, a.b[2] = y", NULL, NULL, CONFLICT("[a, b, c]", "[a, b, [2]]")},

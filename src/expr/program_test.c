@@ -88,6 +88,41 @@ static void runs_whatever_it_takes(void **state)
     assert_true(taken > 1000 && refused > taken);
 }
 
+/* Programs that are well formed but do not hold together. */
+static void refuses_what_does_not_hold_together(void **state)
+{
+    (void)state;
+    static const struct {
+        enum expr_kind kind;
+        bool valid;
+        str bytes;
+    } programs[] = {
+        {EXPR_PROJECTION, true, STR("\x01\x04\x02\x04" "a\0\x04" "b\0")},
+        {EXPR_PROJECTION, false, STR("\x01\x04\x02\x04" "a\0\x04" "a\0")},        /* a name twice */
+        {EXPR_PROJECTION, false, STR("\x01\x04\x02\x04" "b\0\x04" "a\0")},        /* names out of order */
+        {EXPR_PROJECTION, false, STR("\x01\x04\x01\x02\0")},                        /* an index of the item */
+        {EXPR_PROJECTION, false, STR("\x01\x04\x01\x05" "a\x06\x02\x04" "b\0\x02\0")}, /* a map that is a list */
+        {EXPR_PROJECTION, false, STR("\x01\x04\x01\x05" "a\x01\0")},                /* children, but none */
+        {EXPR_PROJECTION, false, STR("\x01\x04\x01\0\0")},                          /* an empty name */
+        {EXPR_UPDATE, true, STR("\x01\0\x08\x01\x05" "a\x04\x01\x04" "b\0\x01\x61\x02\x02" "a\x02" "b")}, /* REMOVE a.b */
+        {EXPR_UPDATE, false, STR("\x01\0\x08\x01\x05" "a\x04\x01\x04" "b\0\x01\x61\x01\x02" "a")},        /* the action stops short of the trie */
+        {EXPR_UPDATE, false, STR("\x01\0\x04\x01\x04" "a\0\x01\x61\x02\x02" "a\x02" "b")},                 /* and the other way round */
+        {EXPR_UPDATE, false, STR("\x01\0\x04\x01\x04" "a\0\x01\x61\x01\x02" "b")},                         /* another path */
+        {EXPR_UPDATE, false, STR("\x01\0\x04\x01\x04" "a\0\x02\x61\x01\x02" "a\x61\x01\x02" "b")},         /* an action without a leaf */
+        {EXPR_UPDATE, false, STR("\x01\0\x04\x01\x04" "a\x01\x01\x61\x01\x02" "a")},                       /* a leaf without an action */
+        {EXPR_UPDATE, true, STR("\x01\0\x04\x01\x04" "a\0\x01\x62\x01\x02" "a\x02\x02\xc1\x02")},          /* ADD a 1 */
+        {EXPR_UPDATE, false, STR("\x01\0\x04\x01\x04" "a\0\x01\x62\x01\x02" "a\x01\x01x")},               /* ADD of a string */
+        {EXPR_UPDATE, false, STR("\x01\0\x04\x01\x04" "a\0\x01\x63\x01\x02" "a\x02\x02\xc1\x02")},         /* DELETE of a number */
+        {EXPR_UPDATE, false, STR("\x01\0\x04\x01\x04" "a\0\x01\x60\x01\x02" "a\x21\x20\x01\x02" "b")},     /* SET to a size() */
+    };
+    for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++) {
+        str copy = run_copy(programs[i].bytes);
+        if (expr_program_is_valid(copy, programs[i].kind) != programs[i].valid)
+            fail_msg("program %zu", i);
+        free((void *)copy.data);
+    }
+}
+
 static void bounds_depth(void **state)
 {
     (void)state;
@@ -147,6 +182,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(takes_no_piece_of_a_program),
         cmocka_unit_test(runs_whatever_it_takes),
+        cmocka_unit_test(refuses_what_does_not_hold_together),
         cmocka_unit_test(bounds_depth),
         cmocka_unit_test(has_these_bytes),
     };

@@ -57,16 +57,11 @@ enum fault expr_request_check(struct call *call, const struct expr_request *requ
         return fail_reworded(call, "ExpressionAttributeNames can only be specified when using expressions");
     if (request->values == JSON_ABSENT)
         return FAULT_NONE;
-    bool takes_values = false;
-    bool has_user = false;
-    for (size_t i = 0; i < LISTED; i++) {
-        enum expr_kind kind = listed[i];
-        if (kind == EXPR_PROJECTION)
-            continue;
-        takes_values = takes_values || request->takes[kind];
-        has_user = has_user || request->text[kind] != JSON_ABSENT;
+    for (size_t kind = 0; kind < EXPR_KINDS; kind++) {
+        if (kind != EXPR_PROJECTION && request->text[kind] != JSON_ABSENT)
+            return FAULT_NONE;
     }
-    return takes_values && !has_user ? refuse_lonely_values(call, request) : FAULT_NONE;
+    return refuse_lonely_values(call, request);
 }
 
 static enum fault read_expression(struct expr_parse *parse, str *program) MUST_USE;

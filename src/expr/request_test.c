@@ -99,6 +99,8 @@ static const struct {
     {&update_classic, "{\"UpdateExpression\":\"remove #a\",\"ConditionExpression\":\"#b = :b\"," NAMES "{\"#a\":\"a\",\"#b\":\"b\"}," VALUES
                       "{\":c\":{\"S\":\"a\"},\":b\":{\"S\":\"a\"},\":a\":{\"S\":\"a\"}}}",
      "Value provided in ExpressionAttributeValues unused in expressions: keys: {:a, :c}"},
+    {&update_now, "{\"UpdateExpression\":\"remove a\"," VALUES "{\":aa\":{\"S\":\"a\"},\":c\":{\"S\":\"a\"}}}",
+     P "Value provided in ExpressionAttributeValues unused in expressions: keys: {:c, :aa}"},
     {&query_now, "{\"KeyConditionExpression\":\"#k = :v\",\"ProjectionExpression\":\"#p\"," NAMES "{\"#k\":\"p\",\"#p\":\"a\"}," VALUES "{\":v\":{\"S\":\"x\"}}}", ""},
     /* more than a walk's worth of placeholders */
     {&put_now,

@@ -87,6 +87,7 @@ static const struct syntax_case broken[] = {
     {EXPR_PROJECTION, "!!! INVALID !!!", "!", "!!"},
     {EXPR_PROJECTION, "!!!", "!", "!!"},
     {EXPR_PROJECTION, "a b", "b", "a b"},
+    {EXPR_PROJECTION, "  a b", "b", "a b"},
     {EXPR_PROJECTION, "a,", "<EOF>", ","},
     {EXPR_PROJECTION, ",a", ",", ",a"},
     {EXPR_PROJECTION, "a,,b", ",", ",,b"},
