@@ -381,7 +381,7 @@ static void test_lost_replies(void **state)
         fixture.store = store_mem_new(fixture.world, &options);
         catalog_reopen(&fixture);
         for (int i = 0; i < 12; i++) {
-            char name[16];
+            char name[24];
             snprintf(name, sizeof name, "table%d", i);
             assert_int_equal(create(&fixture, name, NULL), FAULT_NONE);
             if (i % 2)
@@ -390,7 +390,7 @@ static void test_lost_replies(void **state)
         table_catalog_close(fixture.catalog);
         catalog_reopen(&fixture);
         for (int i = 0; i < 12; i++) {
-            char name[16];
+            char name[24];
             snprintf(name, sizeof name, "table%d", i);
             assert_int_equal(exists(&fixture, name), i % 2 == 0);
         }
@@ -412,7 +412,7 @@ static void test_crash(void **state)
         memset(is_known, 1, sizeof is_known);
         for (int step = 0; step < 40; step++) {
             int i = (int)world_random_below(fixture.world, 8);
-            char name[16];
+            char name[24];
             snprintf(name, sizeof name, "table%d", i);
             enum fault fault = is_there[i] ? drop(&fixture, name) : create(&fixture, name, NULL);
             if (fault == FAULT_INTERNAL) {
@@ -426,7 +426,7 @@ static void test_crash(void **state)
         store_mem_crash(fixture.store);
         catalog_reopen(&fixture);
         for (int i = 0; i < 8; i++) {
-            char name[16];
+            char name[24];
             snprintf(name, sizeof name, "table%d", i);
             if (is_known[i])
                 assert_int_equal(exists(&fixture, name), is_there[i]);
