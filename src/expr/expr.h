@@ -80,7 +80,8 @@ enum expr_key_comparison {
     EXPR_KEY_GREATER,
     EXPR_KEY_GREATER_EQUAL,
     EXPR_KEY_BETWEEN, /* both values */
-    EXPR_KEY_BEGINS_WITH
+    EXPR_KEY_BEGINS_WITH,
+    EXPR_KEY_OTHER /* only of KeyConditions: what keys cannot be asked */
 };
 struct expr_key_condition {
     str attribute;
@@ -97,6 +98,10 @@ bool expr_key_conditions_next(struct expr_key_conditions *walk, struct expr_key_
    tokens' JSON types and enums were checked before; each may be JSON_ABSENT. Of nothing, an empty str. */
 enum fault expr_legacy_condition(struct call *call, const struct json *json, uint32_t expected, uint32_t conditional_operator, str *condition) MUST_USE;
 enum fault expr_legacy_update(struct call *call, const struct json *json, uint32_t attribute_updates, str *update) MUST_USE;
+
+/* QueryFilter or ScanFilter, as a program of kind EXPR_FILTER, and KeyConditions (not absent), as one of kind EXPR_KEY_CONDITION. */
+enum fault expr_legacy_filter(struct call *call, const struct json *json, uint32_t filter, uint32_t conditional_operator, str *program) MUST_USE;
+enum fault expr_legacy_key_conditions(struct call *call, const struct json *json, uint32_t conditions, str *program) MUST_USE;
 
 /* Full check of a program that came from outside this process. */
 bool expr_program_is_valid(str program, enum expr_kind kind);

@@ -124,6 +124,8 @@ static enum expr_key_comparison operator_of(uint8_t opcode, bool is_mirrored)
         return EXPR_KEY_BETWEEN;
     case OP_BEGINS_WITH:
         return EXPR_KEY_BEGINS_WITH;
+    case OP_NOT_EQUAL:
+        return EXPR_KEY_OTHER;
     default:
         return EXPR_KEY_EQUAL;
     }

@@ -1,4 +1,4 @@
-/* Expected and AttributeUpdates: the parameters from before expressions, compiled to the same programs (reference section 9). */
+/* Expected, AttributeUpdates, KeyConditions and filters: the parameters from before expressions, compiled to the same programs (reference section 9). */
 #include "expr/expr_internal.h"
 
 #include <assert.h>
@@ -204,10 +204,53 @@ static enum fault compile_expected(const struct legacy *legacy, uint32_t object)
     return compile_comparison(legacy, comparison, list, value);
 }
 
-enum fault expr_legacy_condition(struct call *call, const struct json *json, uint32_t expected, uint32_t conditional_operator, str *condition)
+/* {ComparisonOperator, AttributeValueList}: a Condition of QueryFilter, ScanFilter or KeyConditions. */
+static const struct comparison *comparison_of(const struct legacy *legacy, uint32_t object, uint32_t *list)
 {
-    *condition = STR_NONE;
-    size_t count = expected == JSON_ABSENT ? 0 : json->tokens[expected].count;
+    *list = json_member(legacy->json, object, STR("AttributeValueList"));
+    const struct comparison *comparison = comparison_named(json_string(legacy->json, json_member(legacy->json, object, STR("ComparisonOperator"))));
+    assert(comparison);
+    return comparison;
+}
+
+static enum fault compile_condition(const struct legacy *legacy, uint32_t object) MUST_USE;
+static enum fault compile_condition(const struct legacy *legacy, uint32_t object)
+{
+    uint32_t list;
+    const struct comparison *comparison = comparison_of(legacy, object, &list);
+    return compile_comparison(legacy, comparison, list, JSON_ABSENT);
+}
+
+/* A program of the map's conditions, joined. */
+static enum fault compile_map(struct call *call, const struct json *json, uint32_t map, enum expr_kind kind, uint8_t join,
+                              enum fault (*compile)(const struct legacy *, uint32_t), str *program) MUST_USE;
+static enum fault compile_map(struct call *call, const struct json *json, uint32_t map, enum expr_kind kind, uint8_t join,
+                              enum fault (*compile)(const struct legacy *, uint32_t), str *program)
+{
+    struct buf body;
+    struct buf bytes;
+    buf_open(&body, &call->arena, 0);
+    buf_add_varint(&body, json->tokens[map].count);
+    for (uint32_t i = json_first(json, map); i < json_end(json, map); i = json_next(json, i + 1)) {
+        struct legacy legacy = {.call = call, .json = json, .attribute = json_string(json, i), .out = &body};
+        TRY(check_attribute(&legacy));
+        TRY(compile(&legacy, i + 1));
+    }
+    buf_open(&bytes, &call->arena, body.len + 16);
+    expr_program_open(&bytes, kind);
+    buf_add_byte(&bytes, join);
+    buf_add_counted(&bytes, buf_str(&body));
+    *program = buf_str(&bytes);
+    return FAULT_NONE;
+}
+
+static enum fault compile_joined(struct call *call, const struct json *json, uint32_t map, uint32_t conditional_operator, enum expr_kind kind,
+                                 enum fault (*compile)(const struct legacy *, uint32_t), str *program) MUST_USE;
+static enum fault compile_joined(struct call *call, const struct json *json, uint32_t map, uint32_t conditional_operator, enum expr_kind kind,
+                                 enum fault (*compile)(const struct legacy *, uint32_t), str *program)
+{
+    *program = STR_NONE;
+    size_t count = map == JSON_ABSENT ? 0 : json->tokens[map].count;
     if (conditional_operator != JSON_ABSENT && count == 0)
         return fail_reworded(call, "ConditionalOperator cannot be used without Filter or Expected");
     if (conditional_operator != JSON_ABSENT && count == 1)
@@ -215,21 +258,45 @@ enum fault expr_legacy_condition(struct call *call, const struct json *json, uin
     if (count == 0)
         return FAULT_NONE;
     bool is_or = conditional_operator != JSON_ABSENT && str_equal(json_string(json, conditional_operator), STR("OR"));
-    struct buf body;
-    struct buf program;
-    buf_open(&body, &call->arena, 0);
-    buf_add_varint(&body, count);
-    for (uint32_t i = json_first(json, expected); i < json_end(json, expected); i = json_next(json, i + 1)) {
-        struct legacy legacy = {.call = call, .json = json, .attribute = json_string(json, i), .out = &body};
-        TRY(check_attribute(&legacy));
-        TRY(compile_expected(&legacy, i + 1));
-    }
-    buf_open(&program, &call->arena, body.len + 16);
-    expr_program_open(&program, EXPR_CONDITION);
-    buf_add_byte(&program, is_or ? OP_OR : OP_AND);
-    buf_add_counted(&program, buf_str(&body));
-    *condition = buf_str(&program);
+    return compile_map(call, json, map, kind, is_or ? OP_OR : OP_AND, compile, program);
+}
+
+enum fault expr_legacy_condition(struct call *call, const struct json *json, uint32_t expected, uint32_t conditional_operator, str *condition)
+{
+    return compile_joined(call, json, expected, conditional_operator, EXPR_CONDITION, compile_expected, condition);
+}
+
+enum fault expr_legacy_filter(struct call *call, const struct json *json, uint32_t filter, uint32_t conditional_operator, str *program)
+{
+    return compile_joined(call, json, filter, conditional_operator, EXPR_FILTER, compile_condition, program);
+}
+
+/* What is no question to keys is told apart only once the table is known: it is kept as one that no key condition has. */
+static enum fault compile_key_condition(const struct legacy *legacy, uint32_t object) MUST_USE;
+static enum fault compile_key_condition(const struct legacy *legacy, uint32_t object)
+{
+    uint32_t list;
+    const struct comparison *comparison = comparison_of(legacy, object, &list);
+    uint8_t opcode = comparison->opcode;
+    if ((opcode >= OP_EQUAL && opcode <= OP_BETWEEN && opcode != OP_NOT_EQUAL) || opcode == OP_BEGINS_WITH)
+        return compile_comparison(legacy, comparison, list, JSON_ABSENT);
+    struct buf unused;
+    struct legacy checked = *legacy;
+    buf_open(&unused, &legacy->call->arena, 0);
+    checked.out = &unused;
+    TRY(compile_comparison(&checked, comparison, list, JSON_ABSENT));
+    static const char null[] = {VALUE_NULL};
+    str operand = str_of(null, sizeof null);
+    write_comparison(legacy, OP_NOT_EQUAL, &operand, 1);
     return FAULT_NONE;
+}
+
+enum fault expr_legacy_key_conditions(struct call *call, const struct json *json, uint32_t conditions, str *program)
+{
+    *program = STR_NONE;
+    if (json->tokens[conditions].count == 0)
+        return FAULT_NONE;
+    return compile_map(call, json, conditions, EXPR_KEY_CONDITION, OP_AND, compile_key_condition, program);
 }
 
 /* --- AttributeUpdates --- */

@@ -96,20 +96,35 @@ static bool take_hash(str *rest, uint64_t *hash)
     return true;
 }
 
-void key_encode(const struct key_schema *schema, enum row_space space, str partition, str sort, struct buf *out)
+void key_encode_hash(enum row_space space, uint64_t hash, struct buf *out)
+{
+    uint8_t *head = (uint8_t *)buf_reserve(out, 1 + KEY_HASH_BYTES);
+    head[0] = (uint8_t)space;
+    put_hash(head + 1, hash);
+    out->len += 1 + KEY_HASH_BYTES;
+}
+
+void key_encode_partition(const struct key_schema *schema, enum row_space space, str partition, struct buf *out)
 {
     assert(value_type(partition) == schema->partition.type);
     str bytes = value_scalar(partition);
-    uint8_t *head = (uint8_t *)buf_reserve(out, 1 + KEY_HASH_BYTES);
-    head[0] = (uint8_t)space;
-    put_hash(head + 1, key_hash(schema->partition.type, bytes));
-    out->len += 1 + KEY_HASH_BYTES;
+    key_encode_hash(space, key_hash(schema->partition.type, bytes), out);
     escape(out, bytes);
     buf_add_byte(out, ESCAPE);
     buf_add_byte(out, ESCAPED_END);
+}
+
+void key_encode_sort(str sort, struct buf *out)
+{
+    escape(out, value_scalar(sort));
+}
+
+void key_encode(const struct key_schema *schema, enum row_space space, str partition, str sort, struct buf *out)
+{
+    key_encode_partition(schema, space, partition, out);
     if (schema->sort.name.len > 0) {
         assert(value_type(sort) == schema->sort.type);
-        escape(out, value_scalar(sort));
+        key_encode_sort(sort, out);
     }
 }
 
@@ -139,9 +154,7 @@ bool key_decode(const struct key_schema *schema, str row_key, struct arena *aren
     return unescape(&rest, false, arena, &bytes) && value_of_bytes(schema->sort.type, bytes, arena, sort);
 }
 
-/* A key value's own limits, when its type is right. */
-static enum fault check_value(struct call *call, const struct key_attribute *attribute, str v, bool is_partition) MUST_USE;
-static enum fault check_value(struct call *call, const struct key_attribute *attribute, str v, bool is_partition)
+enum fault key_check_value(struct call *call, const struct key_attribute *attribute, str v, bool is_partition)
 {
     if (attribute->type == VALUE_N)
         return FAULT_NONE;
@@ -168,7 +181,7 @@ static enum fault check_of_item(struct call *call, const struct key_attribute *a
     if (value_type(v) != attribute->type)
         return fail(call, FAULT_VALIDATION, INVALID "Type mismatch for key %.*s expected: %c actual: %.*s", STR_ARG(attribute->name),
                     type_letter(attribute->type), STR_ARG(value_type_name(v)));
-    return check_value(call, attribute, v, is_partition);
+    return key_check_value(call, attribute, v, is_partition);
 }
 
 static enum fault take_key(struct call *call, const struct key_schema *schema, str item, bool schema_mismatch, struct buf *row_key) MUST_USE;

@@ -41,8 +41,21 @@ uint64_t key_hash(enum value_type type, str partition_key);
 /* Appends the row key; `sort` is ignored without a sort key in the schema. Both are values of the schema's types. */
 void key_encode(const struct key_schema *schema, enum row_space space, str partition, str sort, struct buf *out);
 
+/* Bounds of rows. All rows whose hash is at or above this one are at or above these bytes. */
+void key_encode_hash(enum row_space space, uint64_t hash, struct buf *out);
+
+/* What all row keys of a partition begin with, and no others: its rows are those from these bytes up to, not with, the same bytes with the last one
+   raised by one. */
+void key_encode_partition(const struct key_schema *schema, enum row_space space, str partition, struct buf *out);
+
+/* Appends a sort key, or what one begins with, as it stands behind those bytes. */
+void key_encode_sort(str sort, struct buf *out);
+
 /* The row key's parts as values again, in the arena; *sort is empty without a sort key in the schema. False when the bytes are no such key. */
 bool key_decode(const struct key_schema *schema, str row_key, struct arena *arena, str *partition, str *sort);
+
+/* A key value's own limits: not empty, not too long. Its type is the attribute's. */
+enum fault key_check_value(struct call *call, const struct key_attribute *attribute, str v, bool is_partition) MUST_USE;
 
 /* Takes the key out of an item that is to be put, with PutItem's errors (missing, wrong type, empty, too long: reference
    expressions.md section 7). `wrong_is_schema_mismatch`: BatchWriteItem's wording for a key of a wrong type and, by the public

@@ -19,6 +19,15 @@ void item_wording_of_batch_writes(struct call *call);
 /* A map of attribute values as item bytes in the call's arena: what any of its values has wrong, and nesting beyond ITEM_DEPTH_MAX, is reported. */
 enum fault item_read_values(struct call *call, const struct json *request, uint32_t map, str *item) MUST_USE;
 
+/* The names among `all` (NULL-terminated) that are members of the object, NULL-terminated, in the arena. */
+const char *const *item_present_members(struct call *call, const struct json *request, uint32_t object, const char *const *all);
+
+/* No expression of any kind, but the placeholder maps. */
+struct expr_request item_expression_members(const struct json *request, uint32_t object);
+
+/* AttributesToGet: names of whole attributes, each once, as a projection. */
+enum fault item_read_attributes_to_get(struct call *call, const struct json *request, uint32_t list, str *projection) MUST_USE;
+
 /* ReturnValues of a request that passed wire_check. */
 enum item_returns { RETURNS_NONE, RETURNS_ALL_OLD, RETURNS_UPDATED_OLD, RETURNS_ALL_NEW, RETURNS_UPDATED_NEW };
 

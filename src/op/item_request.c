@@ -43,8 +43,7 @@ static enum item_returns returns_of(str text)
     return RETURNS_NONE;
 }
 
-/* The names among `all` (NULL-terminated) that are members of the object, NULL-terminated, in the arena. */
-static const char *const *present_members(struct call *call, const struct json *request, uint32_t object, const char *const *all)
+const char *const *item_present_members(struct call *call, const struct json *request, uint32_t object, const char *const *all)
 {
     size_t count = 0;
     while (all[count])
@@ -58,8 +57,7 @@ static const char *const *present_members(struct call *call, const struct json *
     return present;
 }
 
-/* No expression of any kind, but the placeholder maps. */
-static struct expr_request expression_members(const struct json *request, uint32_t object)
+struct expr_request item_expression_members(const struct json *request, uint32_t object)
 {
     struct expr_request members = {
         .json = request,
@@ -83,10 +81,10 @@ enum fault item_write_open(struct call *call, struct item_write *write, enum edi
         .wants_metrics = str_equal(wire_text(request, json_member(request, 0, STR("ReturnItemCollectionMetrics"))), STR("SIZE")),
         .shows_failed_item = str_equal(wire_text(request, json_member(request, 0, STR("ReturnValuesOnConditionCheckFailure"))), STR("ALL_OLD")),
         .table_name = wire_text(request, json_member(request, 0, STR("TableName"))),
-        .expressions = expression_members(request, 0),
+        .expressions = item_expression_members(request, 0),
     };
     struct expr_request *expressions = &write->expressions;
-    expressions->legacy = present_members(call, request, 0, kind == EDIT_UPDATE ? legacy_of_updates : legacy_of_others);
+    expressions->legacy = item_present_members(call, request, 0, kind == EDIT_UPDATE ? legacy_of_updates : legacy_of_others);
     expressions->takes[EXPR_CONDITION] = true;
     expressions->text[EXPR_CONDITION] = json_member(request, 0, STR("ConditionExpression"));
     if (kind == EDIT_UPDATE) {
@@ -145,8 +143,7 @@ static str repeated_name(struct call *call, const str *names, size_t count)
     return first ? first->name : STR_NONE;
 }
 
-/* AttributesToGet: names of whole attributes, each once. */
-static enum fault read_attributes_to_get(struct call *call, const struct json *request, uint32_t list, str *projection)
+enum fault item_read_attributes_to_get(struct call *call, const struct json *request, uint32_t list, str *projection)
 {
     str *names = ARENA_NEW_ARRAY(&call->arena, str, request->tokens[list].count);
     size_t count = 0;
@@ -171,9 +168,9 @@ static enum fault read_attributes_to_get(struct call *call, const struct json *r
 static struct expr_request projection_members(struct call *call, const struct json *request, uint32_t object)
 {
     static const char *const legacy[] = {"AttributesToGet", NULL};
-    struct expr_request members = expression_members(request, object);
+    struct expr_request members = item_expression_members(request, object);
     members.values = JSON_ABSENT;
-    members.legacy = present_members(call, request, object, legacy);
+    members.legacy = item_present_members(call, request, object, legacy);
     members.takes[EXPR_PROJECTION] = true;
     members.text[EXPR_PROJECTION] = json_member(request, object, STR("ProjectionExpression"));
     return members;
@@ -192,5 +189,5 @@ enum fault item_read_projection(struct call *call, const struct json *request, u
     TRY(expr_request_read(call, &members, &programs));
     *projection = programs.of[EXPR_PROJECTION];
     uint32_t attributes = json_member(request, object, STR("AttributesToGet"));
-    return attributes == JSON_ABSENT ? FAULT_NONE : read_attributes_to_get(call, request, attributes, projection);
+    return attributes == JSON_ABSENT ? FAULT_NONE : item_read_attributes_to_get(call, request, attributes, projection);
 }

@@ -6,6 +6,8 @@ static const struct op operations[] = {
     {"PutItem", op_put_item, false},
     {"UpdateItem", op_update_item, false},
     {"DeleteItem", op_delete_item, false},
+    {"Query", op_query, false},
+    {"Scan", op_scan, false},
     {"BatchGetItem", op_batch_get_item, false},
     {"BatchWriteItem", op_batch_write_item, false},
     {"CreateTable", op_create_table, false},

@@ -27,6 +27,8 @@ OP_DECLARE(op_get_item);
 OP_DECLARE(op_put_item);
 OP_DECLARE(op_update_item);
 OP_DECLARE(op_delete_item);
+OP_DECLARE(op_query);
+OP_DECLARE(op_scan);
 OP_DECLARE(op_batch_get_item);
 OP_DECLARE(op_batch_write_item);
 

@@ -1,0 +1,160 @@
+/* One page of a Query or Scan: rows of one range after another, filtered, projected and answered step by step. A step's rows are given back before the
+   next one, so a request holds its answer and little more. */
+#include "op/page_internal.h"
+
+enum { STEP_ROWS = 256 };
+
+/* A page on its way. */
+struct page {
+    struct call *call;
+    const struct page_request *request;
+    const struct page_target *target;
+    const struct page_walk *walk;
+    struct arena step;      /* one step's memory */
+    struct buf *answer;
+    uint64_t scanned, matched;
+    uint64_t bytes;         /* of what was scanned */
+    bool is_full;           /* the limit or PAGE_BYTES_MAX was reached: */
+    str last;               /* the item that did */
+};
+
+str page_key_after(struct call *call, str row_key)
+{
+    char *after = arena_alloc_text(&call->arena, row_key.len + 1);
+    memcpy(after, row_key.data, row_key.len);
+    after[row_key.len] = 1; /* row keys hold no 00 */
+    return str_of(after, row_key.len + 1);
+}
+
+static void answer_item(struct page *page, str item)
+{
+    struct buf projected;
+    if (page->request->projection.len > 0) {
+        buf_open(&projected, &page->step, item.len);
+        expr_project(page->request->projection, item, &projected);
+        item = buf_str(&projected);
+    }
+    json_write_comma(page->answer);
+    item_write_json(page->answer, item);
+}
+
+static void take_row(struct page *page, const struct stored *stored)
+{
+    const struct page_request *request = page->request;
+    page->scanned++;
+    page->bytes += stored->size;
+    if (expr_holds(request->filter, stored->item)) {
+        page->matched++;
+        if (request->select != SELECT_COUNT)
+            answer_item(page, stored->item);
+    }
+    page->is_full = page->scanned >= request->limit || page->bytes >= PAGE_BYTES_MAX;
+    if (!page->is_full)
+        return;
+    struct buf last;
+    buf_open(&last, &page->call->arena, 0);
+    key_item_of(&page->target->table->keys, stored->item, &last);
+    page->last = buf_str(&last);
+}
+
+/* Reads on inside one range, from *lower up to upper or from *upper down to lower. */
+static enum fault read_stretch(struct page *page, struct part_range *range, str lower, str upper) MUST_USE;
+static enum fault read_stretch(struct page *page, struct part_range *range, str lower, str upper)
+{
+    struct part_scan scan = {.lower = lower, .upper = upper, .reverse = page->walk->reverse, .is_bulk = page->walk->is_bulk};
+    struct part_page rows = {.has_more = true};
+    struct buf resume; /* where the next step begins: outlives a step's memory */
+    buf_open(&resume, &page->call->arena, 0);
+    while (rows.has_more && !page->is_full) {
+        uint64_t left = page->request->limit - page->scanned;
+        scan.rows_max = left < STEP_ROWS ? (size_t)left : STEP_ROWS;
+        scan.bytes_max = PAGE_BYTES_MAX - page->bytes;
+        arena_reset(&page->step);
+        TRY(part_scan(page->call, range, &scan, &page->step, &rows));
+        for (size_t i = 0; i < rows.count; i++)
+            take_row(page, &rows.rows[i].stored);
+        if (!rows.has_more || page->is_full)
+            continue;
+        resume.len = 0;
+        buf_add_str(&resume, rows.rows[rows.count - 1].key);
+        if (!scan.reverse)
+            buf_add_byte(&resume, 1); /* the smallest key above it: see page_key_after */
+        *(scan.reverse ? &scan.upper : &scan.lower) = buf_str(&resume);
+    }
+    return FAULT_NONE;
+}
+
+/* The first row key that a range may hold. */
+static str range_bound(const struct page *page, size_t place)
+{
+    struct buf bound;
+    buf_open(&bound, &page->call->arena, 0);
+    key_encode_hash((enum row_space)page->walk->lower.data[0], page->target->table->ranges[place].hash_from, &bound);
+    return buf_str(&bound);
+}
+
+/* The part of the walk that lies in one of the table's ranges. */
+static enum fault read_range(struct op_context *context, struct page *page, size_t place) MUST_USE;
+static enum fault read_range(struct op_context *context, struct page *page, size_t place)
+{
+    const struct table *table = page->target->table;
+    str lower = page->walk->lower, upper = page->walk->upper;
+    if (place > 0) {
+        str first = range_bound(page, place);
+        lower = str_compare(lower, first) < 0 ? first : lower;
+    }
+    if (place + 1 < table->range_count) {
+        str next = range_bound(page, place + 1);
+        upper = str_compare(upper, next) > 0 ? next : upper;
+    }
+    if (str_compare(lower, upper) >= 0)
+        return FAULT_NONE;
+    struct part_range *range;
+    TRY(part_range_acquire(page->call, context->service->part, table->ranges[place].id, &range));
+    enum fault fault = read_stretch(page, range, lower, upper);
+    part_range_release(range);
+    return fault;
+}
+
+static enum fault read_ranges(struct op_context *context, struct page *page) MUST_USE;
+static enum fault read_ranges(struct op_context *context, struct page *page)
+{
+    size_t count = page->target->table->range_count;
+    for (size_t i = 0; i < count && !page->is_full; i++)
+        TRY(read_range(context, page, page->walk->reverse ? count - 1 - i : i));
+    return FAULT_NONE;
+}
+
+static void answer_capacity(struct page *page)
+{
+    const struct page_request *request = page->request;
+    struct item_charge charge;
+    item_charge_open(page->call, page->target->table, &charge);
+    item_charge_read(&charge, page->bytes, request->is_strong ? READ_STRONG : READ_EVENTUAL);
+    json_write_name(page->answer, "ConsumedCapacity");
+    item_charge_answer(page->call, &charge, request->detail, request->table_name, page->answer);
+}
+
+enum fault page_run(struct op_context *context, struct call *call, const struct page_request *request, const struct page_target *target, const struct page_walk *walk,
+                    struct buf *answer)
+{
+    struct page page = {.call = call, .request = request, .target = target, .walk = walk, .answer = answer};
+    arena_open(&page.step, call->arena.budget);
+    BUF_ADD_LITERAL(answer, "{");
+    if (request->select != SELECT_COUNT)
+        BUF_ADD_LITERAL(answer, "\"Items\":[");
+    enum fault fault = read_ranges(context, &page);
+    arena_close(&page.step);
+    TRY(fault);
+    if (request->select != SELECT_COUNT)
+        BUF_ADD_LITERAL(answer, "],");
+    buf_printf(answer, "\"Count\":%llu,\"ScannedCount\":%llu", (unsigned long long)page.matched, (unsigned long long)page.scanned);
+    if (page.is_full && !walk->is_one_row) {
+        json_write_name(answer, "LastEvaluatedKey");
+        item_write_json(answer, page.last);
+    }
+    if (request->detail != CAPACITY_NONE)
+        answer_capacity(&page);
+    buf_add_byte(answer, '}');
+    return FAULT_NONE;
+}
