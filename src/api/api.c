@@ -40,7 +40,7 @@ void api_free(struct api *api)
 str api_header_find(const struct auth_request *request, str name)
 {
     for (size_t i = 0; i < request->header_count; i++)
-        if (str_equal_folded(request->headers[i].name, name))
+        if (request->headers[i].name.len == name.len && str_equal_folded(request->headers[i].name, name))
             return request->headers[i].value;
     return STR_NONE;
 }

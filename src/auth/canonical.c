@@ -139,9 +139,29 @@ static bool is_blank(char byte)
     return byte == ' ' || (byte >= '\t' && byte <= '\r');
 }
 
+/* Whether a byte is a blank or a control character, eight at a time: most values have none. */
+static bool has_blank(str value)
+{
+    const uint64_t ones = 0x0101010101010101U, high = ones << 7;
+    uint64_t found = 0;
+    size_t at = 0;
+    for (; at + 8 <= value.len; at += 8) {
+        uint64_t word;
+        memcpy(&word, value.data + at, 8);
+        found |= (word - ones * 0x21) & ~word & high;
+    }
+    for (; at < value.len; at++)
+        found |= (unsigned char)value.data[at] < 0x21;
+    return found != 0;
+}
+
 /* Blanks at the ends go, runs of them inside become one. */
 static void add_value(struct buf *out, str value)
 {
+    if (!has_blank(value)) {
+        buf_add_str(out, value);
+        return;
+    }
     char *to = buf_reserve(out, value.len);
     size_t length = 0;
     bool gap = false;
@@ -173,7 +193,7 @@ static void add_header(struct buf *out, const struct auth_request *request, str 
     buf_add_byte(out, ':');
     bool first = true;
     for (size_t i = 0; i < request->header_count; i++) {
-        if (!str_equal_folded(request->headers[i].name, name))
+        if (request->headers[i].name.len != name.len || !str_equal_folded(request->headers[i].name, name))
             continue;
         if (!first)
             buf_add_byte(out, ',');

@@ -4,7 +4,7 @@
 str auth_header_find(const struct auth_request *request, str name)
 {
     for (size_t i = 0; i < request->header_count; i++)
-        if (str_equal_folded(request->headers[i].name, name))
+        if (request->headers[i].name.len == name.len && str_equal_folded(request->headers[i].name, name))
             return request->headers[i].value;
     return STR_NONE;
 }
@@ -63,21 +63,24 @@ static void read_query(struct call *call, str query, struct auth_parts *parts)
     parts->has_signed_headers = parts->signed_headers.len > 0;
 }
 
+/* Takes what is before the first comma or blank, and that byte. */
+static str cut_part(str *rest)
+{
+    size_t comma = str_find(*rest, ',');
+    size_t end = str_find(str_of(rest->data, comma), ' ');
+    str part = str_of(rest->data, end);
+    *rest = str_from(*rest, end + 1);
+    return part;
+}
+
 /* "AWS4-HMAC-SHA256 Credential=..., SignedHeaders=..., Signature=...": parts are set apart by commas, blanks or both. */
 static void read_header(const struct auth_request *request, struct auth_parts *parts)
 {
     str rest = parts->authorization;
-    size_t at = 0;
-    while (at < rest.len && rest.data[at] != ' ' && rest.data[at] != ',')
-        at++;
-    *parts = (struct auth_parts){.has_header = true, .has_query = parts->has_query, .authorization = rest, .algorithm = str_of(rest.data, at)};
-    rest = str_from(rest, at);
+    *parts = (struct auth_parts){.has_header = true, .has_query = parts->has_query, .authorization = rest};
+    parts->algorithm = cut_part(&rest);
     while (rest.len > 0) {
-        at = 0;
-        while (at < rest.len && rest.data[at] != ' ' && rest.data[at] != ',')
-            at++;
-        str part = str_of(rest.data, at);
-        rest = str_from(rest, at + 1);
+        str part = cut_part(&rest);
         if (part.len == 0)
             continue;
         if (str_find(part, '=') == part.len) {

@@ -79,17 +79,16 @@ static enum fault check_date(struct call *call, const struct auth_parts *parts, 
                     STR_ARG(parts->date));
     claim->timestamp = str_of(timestamp, AUTH_TIMESTAMP_BYTES);
     int64_t window = window_us(parts, claim->is_query);
+    if (time_us >= now_us - window && time_us <= now_us + WINDOW_US)
+        return FAULT_NONE;
     char now[AUTH_TIMESTAMP_BYTES], edge[AUTH_TIMESTAMP_BYTES];
     auth_time_write(now_us, now);
     if (time_us < now_us - window) {
         auth_time_write(now_us - window, edge);
         return fail(call, FAULT_INVALID_SIGNATURE, "Signature expired: %.16s is now earlier than %.16s (%.16s - 15 min.)", timestamp, edge, now);
     }
-    if (time_us > now_us + WINDOW_US) {
-        auth_time_write(now_us + WINDOW_US, edge);
-        return fail(call, FAULT_INVALID_SIGNATURE, "Signature not yet current: %.16s is still later than %.16s (%.16s + 15 min.)", timestamp, edge, now);
-    }
-    return FAULT_NONE;
+    auth_time_write(now_us + WINDOW_US, edge);
+    return fail(call, FAULT_INVALID_SIGNATURE, "Signature not yet current: %.16s is still later than %.16s (%.16s + 15 min.)", timestamp, edge, now);
 }
 
 static bool is_signed(str signed_headers, str name)

@@ -2,27 +2,47 @@
    see different requests. */
 #include "http/http_internal.h"
 
+/* Letters, digits and !#$%&'*+-.^_`|~ : a bit for each byte below 128. */
+static const uint64_t token_bytes[2] = {0x03ff6cfa00000000U, 0x57ffffffc7fffffeU};
+
 static bool is_token(str name)
 {
-    static const char others[] = "!#$%&'*+-.^_`|~";
+    bool sound = name.len > 0;
     for (size_t at = 0; at < name.len; at++) {
-        char byte = name.data[at];
-        bool letter = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9');
-        if (!letter && (byte == 0 || !strchr(others, byte)))
-            return false;
+        unsigned char byte = (unsigned char)name.data[at];
+        sound &= byte < 128 && (token_bytes[byte >> 6 & 1] >> (byte & 63) & 1);
     }
-    return name.len > 0;
+    return sound;
 }
 
-/* Control characters have no place in a value; what is above ASCII is left to who reads it. */
+static bool is_value_byte(unsigned char byte)
+{
+    return (byte >= 0x20 || byte == '\t') && byte != 0x7f;
+}
+
+/* Control characters have no place in a value; what is above ASCII is left to who reads it. Eight bytes at a time, because every byte of
+   every request comes by: the high bit of a byte shows in the sum when the byte is below 0x20 or is 0x7f. */
 static bool is_field_value(str value)
 {
-    for (size_t at = 0; at < value.len; at++) {
-        unsigned char byte = (unsigned char)value.data[at];
-        if ((byte < 0x20 && byte != '\t') || byte == 0x7f)
-            return false;
+    const uint64_t ones = 0x0101010101010101U, high = ones << 7;
+    bool sound = true;
+    size_t at = 0;
+    for (; at + 8 <= value.len; at += 8) {
+        uint64_t word;
+        memcpy(&word, value.data + at, 8);
+        uint64_t low = (word - ones * 0x20) & ~word, deleted = word ^ ones * 0x7f;
+        if ((low | ((deleted - ones) & ~deleted)) & high)
+            for (size_t byte = 0; byte < 8; byte++)
+                sound &= is_value_byte((unsigned char)value.data[at + byte]);
     }
-    return true;
+    for (; at < value.len; at++)
+        sound &= is_value_byte((unsigned char)value.data[at]);
+    return sound;
+}
+
+static bool is_named(const struct auth_header *header, str name)
+{
+    return header->name.len == name.len && str_equal_folded(header->name, name);
 }
 
 static bool read_length(str digits, uint64_t *length)
@@ -46,20 +66,19 @@ const char *http_framing_fault(const struct auth_header *headers, size_t count, 
     if (!is_field_value(target) || str_find(target, ' ') < target.len)
         return "the target holds blanks or control characters";
     for (size_t i = 0; i < count; i++) {
-        str name = headers[i].name;
-        if (!is_token(name))
+        if (!is_token(headers[i].name))
             return "a header's name is no token";
         if (!is_field_value(headers[i].value))
             return "a header's value holds control characters";
-        if (str_equal_folded(name, STR("Content-Length"))) {
+        if (is_named(&headers[i], STR("Content-Length"))) {
             lengths++;
             if (!read_length(headers[i].value, content_length))
                 return "Content-Length is no number";
-        } else if (str_equal_folded(name, STR("Transfer-Encoding"))) {
+        } else if (is_named(&headers[i], STR("Transfer-Encoding"))) {
             codings++;
             if (!str_equal_folded(headers[i].value, STR("chunked")))
                 return "Transfer-Encoding is not chunked";
-        } else if (str_equal_folded(name, STR("Host"))) {
+        } else if (is_named(&headers[i], STR("Host"))) {
             hosts++;
         }
     }
