@@ -1,10 +1,12 @@
 /* Global indexes made, changed and deleted by UpdateTable. Texts: reference indexes-streams-ttl.md section 1. */
 #include "op/index_update_internal.h"
 
+enum action_kind { ACTION_NONE, ACTION_UPDATE, ACTION_CREATE, ACTION_DELETE };
+
 /* One entry's action: its object, and which of the three it is. */
 struct index_action {
     uint32_t object;
-    enum { ACTION_NONE, ACTION_UPDATE, ACTION_CREATE, ACTION_DELETE } kind;
+    enum action_kind kind;
     size_t count; /* how many of the three are there */
     str name;
 };
@@ -13,7 +15,7 @@ static struct index_action action_of(const struct table_request *request, uint32
 {
     static const char *const names[] = {[ACTION_UPDATE] = "Update", [ACTION_CREATE] = "Create", [ACTION_DELETE] = "Delete"};
     struct index_action action = {.object = JSON_ABSENT};
-    for (int kind = ACTION_UPDATE; kind <= ACTION_DELETE; kind++) {
+    for (enum action_kind kind = ACTION_UPDATE; kind <= ACTION_DELETE; kind++) {
         uint32_t object = request_member(request, entry, names[kind]);
         if (object == JSON_ABSENT)
             continue;

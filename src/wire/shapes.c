@@ -43,10 +43,11 @@ const struct wire_shape *wire_input_shape(str operation)
 
 const struct wire_member *shape_member(const struct wire_shape *shape, str name)
 {
-    const struct wire_member *end = shape->members + shape->member_count;
-    for (const struct wire_member *member = shape->members; member < end; member++)
+    for (size_t i = 0; i < shape->member_count; i++) {
+        const struct wire_member *member = &shape->members[i];
         if (member->name_length == name.len && memcmp(member->name, name.data, name.len) == 0)
             return member;
+    }
     return NULL;
 }
 
