@@ -191,9 +191,15 @@ static bool trim_page(struct part_range *range, bool *more)
 static enum fault trim(struct call *call, struct part_range *range, size_t pages_max)
 {
     bool more = true;
-    for (size_t pages = 0; more && pages < pages_max; pages++)
-        if (!trim_page(range, &more))
-            return unlock_and_fail(call, range);
+    for (size_t pages = 0; more && pages < pages_max; pages++) {
+        if (!trim_page(range, &more)) {
+            /* What earlier pages formed must not lie there until somebody else's change sends it. */
+            struct part_group *next = sequencer_next(range);
+            world_unlock(range->world, &range->lock);
+            sequencer_send(next);
+            return range_fail(call);
+        }
+    }
     consumers_changed(range);
     return sequencer_finish(call, range);
 }
