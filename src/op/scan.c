@@ -13,7 +13,7 @@ static str segment_bound(struct call *call, uint64_t segment, uint64_t total)
         buf_add_byte(&bound, ROW_ITEM + 1);
     } else {
         wide hashes = (wide)1 << 64;
-        key_encode_hash(ROW_ITEM, (uint64_t)((hashes * segment + total - 1) / total), &bound);
+        key_encode_hash(ROW_ITEM, (uint64_t)(hashes * segment / total), &bound);
     }
     return buf_str(&bound);
 }
@@ -62,7 +62,7 @@ static enum fault walk_open(struct call *call, const struct page_request *reques
                     "The provided starting key is invalid: Invalid ExclusiveStartKey. Please use ExclusiveStartKey with correct Segment. TotalSegments: %llu "
                     "Segment: %llu",
                     (unsigned long long)total, (unsigned long long)segment);
-    walk->lower = page_key_after(call, buf_str(&start));
+    walk->lower = buf_str(&start);
     return FAULT_NONE;
 }
 
