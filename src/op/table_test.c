@@ -522,6 +522,58 @@ static void test_counts_and_fresh_rows(void **state)
     fixture_close(&fixture);
 }
 
+/* Callers that tag one table at the same time: every tag is there in the end, and table changes only meet the documented fault. */
+struct tagger {
+    struct fixture *fixture;
+    int number;
+};
+
+static enum fault run_apart(struct fixture *fixture, const char *operation, const char *request)
+{
+    struct call call;
+    struct json json;
+    struct buf answer;
+    call_open(&call, fixture->world, NULL);
+    buf_open(&answer, &call.arena, 0);
+    assert_true(json_parse(&call.arena, str_of_text(request), &json));
+    enum fault fault = op_find(str_of_text(operation), NULL)->run(&fixture->context, &call, &json, &answer);
+    call_close(&call);
+    return fault;
+}
+
+static void tag_many(void *argument)
+{
+    struct tagger *tagger = argument;
+    for (int i = 0; i < 10; i++) {
+        char request[256];
+        snprintf(request, sizeof request, "{\"ResourceArn\":\"" ARN "\",\"Tags\":[{\"Key\":\"k%d.%d\",\"Value\":\"v\"}]}", tagger->number, i);
+        assert_int_equal(run_apart(tagger->fixture, "TagResource", request), FAULT_NONE);
+        snprintf(request, sizeof request, "{\"TableName\":\"abc\",\"DeletionProtectionEnabled\":%s}", i % 2 ? "true" : "false");
+        enum fault fault = run_apart(tagger->fixture, "UpdateTable", request);
+        assert_true(fault == FAULT_NONE || fault == FAULT_RESOURCE_IN_USE);
+    }
+}
+
+static void test_tags_of_many(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    fixture_open(&fixture, 0);
+    expect_good(&fixture, "CreateTable", "{\"TableName\":\"abc\"," PK ON_DEMAND "}");
+    struct tagger taggers[4];
+    struct world_thread *threads[4];
+    for (int i = 0; i < 4; i++) {
+        taggers[i] = (struct tagger){&fixture, i};
+        threads[i] = world_thread_start(fixture.world, "tagger", tag_many, &taggers[i]);
+    }
+    for (int i = 0; i < 4; i++)
+        world_thread_join(fixture.world, threads[i]);
+    expect_good(&fixture, "ListTagsOfResource", "{\"ResourceArn\":\"" ARN "\"}");
+    assert_string_not_equal(at(&fixture, "Tags.39"), "(absent)");
+    EXPECT_AT("Tags.40", "(absent)");
+    fixture_close(&fixture);
+}
+
 static void test_small_operations(void **state)
 {
     (void)state;
@@ -562,6 +614,7 @@ int main(void)
         cmocka_unit_test(test_list_tables),
         cmocka_unit_test(test_tags),
         cmocka_unit_test(test_counts_and_fresh_rows),
+        cmocka_unit_test(test_tags_of_many),
         cmocka_unit_test(test_small_operations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
