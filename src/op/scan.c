@@ -62,7 +62,7 @@ static enum fault walk_open(struct call *call, const struct page_request *reques
                     "The provided starting key is invalid: Invalid ExclusiveStartKey. Please use ExclusiveStartKey with correct Segment. TotalSegments: %llu "
                     "Segment: %llu",
                     (unsigned long long)total, (unsigned long long)segment);
-    walk->lower = buf_str(&start);
+    walk->lower = page_key_after(call, buf_str(&start));
     return FAULT_NONE;
 }
 
