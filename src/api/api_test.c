@@ -151,8 +151,12 @@ static void foreign_requests_are_not_found(void **state)
 static void health_is_answered(void **state)
 {
     struct fixture *f = *state;
-    ask(f, "GET", "/", STR_NONE, LINES("Host: x"));
+    ask(f, "GET", "/", STR_NONE, LINES("Host: dynamodb.us-east-1.amazonaws.com"));
     expect(f, 200, "healthy: dynamodb.us-east-1.amazonaws.com ", "3128867991", NULL);
+    ask(f, "GET", "/ping", STR_NONE, LINES("Accept: x"));
+    expect(f, 200, "healthy: dynamodb.us-east-1.amazonaws.com ", "3128867991", NULL);
+    ask(f, "GET", "/", STR_NONE, LINES("Host: localhost:8000"));
+    expect(f, 200, "healthy: localhost:8000 ", NULL, NULL);
     ask(f, "GET", "/health", STR_NONE, LINES("Host: x"));
     assert_int_equal(f->answer.status, 200);
     ask(f, "GET", "/metrics", STR_NONE, LINES("Host: x"));
