@@ -193,14 +193,14 @@ static void seeds_are_clean_and_replay(void **state)
 {
     (void)state;
     uint64_t calls = 0;
-    for (uint64_t seed = 1; seed <= 40; seed++) {
+    for (uint64_t seed = 1; seed <= 16; seed++) {
         struct run_result first, second;
         run(seed, &first);
         run(seed, &second);
         assert_true(first.fingerprint == second.fingerprint);
         calls += first.calls;
     }
-    assert_true(calls > 1000);
+    assert_true(calls > 500);
 }
 
 /* Each found a bug when it was first run, or the planted one of that name (tools/planted). */
