@@ -94,8 +94,9 @@ __attribute__((format(printf, 4, 5))) static bool found(const struct chain *chai
 static int by_stamp(const void *left, const void *right)
 {
     const struct event *a = *(const struct event *const *)left, *b = *(const struct event *const *)right;
-    return (a->life > b->life) - (a->life < b->life) ? (a->life > b->life) - (a->life < b->life)
-                                                     : (a->after.stamp > b->after.stamp) - (a->after.stamp < b->after.stamp);
+    if (a->life != b->life)
+        return a->life < b->life ? -1 : 1;
+    return (a->after.stamp > b->after.stamp) - (a->after.stamp < b->after.stamp);
 }
 
 static int by_invocation(const void *left, const void *right)

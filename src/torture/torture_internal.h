@@ -23,7 +23,7 @@ struct state {
     uint32_t size;
 };
 
-enum { NEVER_ANSWERED = UINT64_MAX >> 1 };
+#define NEVER_ANSWERED (UINT64_MAX >> 1) /* no enum: those are ints */
 
 /* Something a client did to one key and was told, or was not. Times are positions in the order of all events of the run. */
 struct event {
