@@ -1,7 +1,7 @@
 /* Scanning, against a sorted list when nothing happens meanwhile, and against a history of durable values when much does. In both manners of the store. */
 #include "part/fixture_internal.h"
 
-enum { NAME_BYTES = 16 };
+enum { NAME_BYTES = 32 };
 
 /* A key of the tests, in the order of rows. */
 struct row_name {
