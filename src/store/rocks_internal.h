@@ -51,4 +51,7 @@ struct rocks_range {
 bool rocks_place_open(struct rocks *rocks, const struct store_rocks_options *options, char *problem, size_t problem_bytes);
 void rocks_place_close(struct rocks *rocks);
 
+/* The highest sequence number of a write that stands in the logs of RocksDB's folder behind a damaged place, where recovery may not come to; 0: none. */
+uint64_t rocks_wal_lost(int folder);
+
 #endif

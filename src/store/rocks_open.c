@@ -380,6 +380,26 @@ static bool refuse_unopened(struct opening *opening, const char *cause)
     return refuse(opening, "the data in %s cannot be opened: %s. If files are damaged or missing, restore the folder from a backup", opening->path, cause);
 }
 
+/* Refuses logs that are damaged before their end: opening would lose what stands behind, and delete it (rocks_wal.c). What looks so may have reached
+   its tables long ago, in a log that outlived its use; an opening for reading, which changes nothing, tells. */
+static bool logs_check(struct rocks *rocks, struct opening *opening, const char *path)
+{
+    char *error = NULL;
+    int folder = openat(opening->folder, ROCKS_NAME, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    uint64_t lost = folder >= 0 ? rocks_wal_lost(folder) : 0;
+    if (folder >= 0)
+        close(folder);
+    if (lost == 0)
+        return true;
+    rocksdb_t *reader = rocksdb_open_for_read_only(rocks->options, path, 0, &error);
+    bool is_reached = reader != NULL && rocksdb_get_latest_sequence_number(reader) >= lost;
+    if (reader != NULL)
+        rocksdb_close(reader);
+    rocksdb_free(error);
+    return is_reached || refuse(opening, "a log in %s/" ROCKS_NAME " is damaged in the middle, and writes that were acknowledged stand behind: nothing was "
+                                         "changed; restore the folder from a backup", opening->path);
+}
+
 static bool database_open(struct rocks *rocks, struct opening *opening, size_t cache_bytes)
 {
     char path[PATH_MAX], log_place[LOG_PLACE_BYTES], *error = NULL;
@@ -388,6 +408,10 @@ static bool database_open(struct rocks *rocks, struct opening *opening, size_t c
         return refuse_errno(opening, ENAMETOOLONG, "open", "");
     set_options(rocks, cache_bytes, opening->is_new);
     log_place_make(rocks->options, log_place);
+    if (!opening->is_new && !logs_check(rocks, opening, path)) {
+        log_place_forget(log_place);
+        return false;
+    }
     /* By its column families, because only so does the C API hand out the default one, which batched reads ask for. */
     const char *const names[] = {"default"};
     const rocksdb_options_t *const settings[] = {rocks->options};
