@@ -44,13 +44,57 @@ static __attribute__((noinline)) void write_rest(struct buf *out, const char *at
     buf_add_byte(out, '"');
 }
 
+/* Whether a byte of the word might need a look: exact for plain ASCII, and any byte of a UTF-8 sequence counts. */
+static inline bool word_has_stop(uint64_t word)
+{
+    const uint64_t ones = 0x0101010101010101u, tops = 0x8080808080808080u;
+    uint64_t quotes = word ^ (ones * '"'), slashes = word ^ (ones * '\\');
+    return (((word - ones * 0x20) | (quotes - ones) | (slashes - ones) | word) & tops) != 0;
+}
+
+/* Copies up to 16 plain bytes as two words that may overlap; false, and nothing of meaning written, when one may need a look. Names and most
+   values are so short that finding the next 16 bytes costs more than they do. */
+static inline bool copy_short_plain(char *to, str bytes)
+{
+    const char *from = bytes.data;
+    size_t len = bytes.len;
+    if (len >= 8) {
+        uint64_t first, last;
+        memcpy(&first, from, 8);
+        memcpy(&last, from + len - 8, 8);
+        memcpy(to, &first, 8);
+        memcpy(to + len - 8, &last, 8);
+        return !word_has_stop(first) && !word_has_stop(last);
+    }
+    if (len >= 4) {
+        uint32_t first, last;
+        memcpy(&first, from, 4);
+        memcpy(&last, from + len - 4, 4);
+        memcpy(to, &first, 4);
+        memcpy(to + len - 4, &last, 4);
+        return !word_has_stop((uint64_t)last << 32 | first);
+    }
+    if (len == 0)
+        return true;
+    uint8_t first = (uint8_t)from[0], middle = (uint8_t)from[len / 2], last = (uint8_t)from[len - 1];
+    to[0] = (char)first;
+    to[len / 2] = (char)middle;
+    to[len - 1] = (char)last;
+    return !word_has_stop(0x2020202020000000u | (uint64_t)last << 16 | (uint64_t)middle << 8 | first);
+}
+
 void json_write_string(struct buf *out, str bytes)
 {
+    char *to = buf_reserve(out, bytes.len + 2);
+    *to = '"';
+    if (bytes.len <= 16 && copy_short_plain(to + 1, bytes)) {
+        to[1 + bytes.len] = '"';
+        out->len += bytes.len + 2;
+        return;
+    }
     const char *end = bytes.data + bytes.len;
     const char *stop = text_skip_plain(bytes.data, end, false);
     size_t plain = (size_t)(stop - bytes.data);
-    char *to = buf_reserve(out, bytes.len + 2);
-    *to = '"';
     if (plain > 0)
         memcpy(to + 1, bytes.data, plain);
     out->len += 1 + plain;
