@@ -38,6 +38,27 @@ static void answer_item(struct page *page, str item)
     item_write_json(page->answer, item);
 }
 
+/* The item's key attributes: those of what is read and of the table. */
+static str start_key_of(struct call *call, const struct page_target *target, str item)
+{
+    const struct key_schema *keys = &target->table->keys;
+    struct attribute attributes[2 * INDEX_KEY_PARTS_MAX + 2];
+    size_t count = 0;
+    for (size_t i = 0; i < target->partition_count; i++)
+        attributes[count++].name = target->partition[i].name;
+    for (size_t i = 0; i < target->sort_count; i++)
+        attributes[count++].name = target->sort[i].name;
+    attributes[count++].name = keys->partition.name;
+    if (keys->sort.name.len > 0)
+        attributes[count++].name = keys->sort.name;
+    for (size_t i = 0; i < count; i++)
+        attributes[i].value = item_get(item, attributes[i].name);
+    struct buf key;
+    buf_open(&key, &call->arena, 0);
+    item_write(&key, attributes, count); /* a name that stands twice is written once */
+    return buf_str(&key);
+}
+
 static void take_row(struct page *page, const struct stored *stored)
 {
     const struct page_request *request = page->request;
@@ -51,10 +72,7 @@ static void take_row(struct page *page, const struct stored *stored)
     page->is_full = page->scanned >= request->limit || page->bytes >= PAGE_BYTES_MAX;
     if (!page->is_full)
         return;
-    struct buf last;
-    buf_open(&last, &page->call->arena, 0);
-    key_item_of(&page->target->table->keys, stored->item, &last);
-    page->last = buf_str(&last);
+    page->last = start_key_of(page->call, page->target, stored->item);
 }
 
 /* Reads on inside one range, from *lower up to upper or from *upper down to lower. */
@@ -84,33 +102,35 @@ static enum fault read_stretch(struct page *page, struct part_range *range, str 
     return FAULT_NONE;
 }
 
-/* The first row key that a range may hold. */
+/* The first row key that a range may hold, in the walk's space. */
 static str range_bound(const struct page *page, size_t place)
 {
-    struct buf bound;
+    struct buf hash, bound;
+    buf_open(&hash, &page->call->arena, 0);
     buf_open(&bound, &page->call->arena, 0);
-    key_encode_hash((enum row_space)page->walk->lower.data[0], page->target->table->ranges[place].hash_from, &bound);
+    key_encode_hash(ROW_ITEM, page->walk->ranges[place].hash_from, &hash);
+    buf_add(&bound, page->walk->lower.data, page->walk->space_bytes);
+    buf_add_str(&bound, str_from(buf_str(&hash), 1));
     return buf_str(&bound);
 }
 
-/* The part of the walk that lies in one of the table's ranges. */
+/* The part of the walk that lies in one of the ranges. */
 static enum fault read_range(struct op_context *context, struct page *page, size_t place) MUST_USE;
 static enum fault read_range(struct op_context *context, struct page *page, size_t place)
 {
-    const struct table *table = page->target->table;
     str lower = page->walk->lower, upper = page->walk->upper;
     if (place > 0) {
         str first = range_bound(page, place);
         lower = str_compare(lower, first) < 0 ? first : lower;
     }
-    if (place + 1 < table->range_count) {
+    if (place + 1 < page->walk->range_count) {
         str next = range_bound(page, place + 1);
         upper = str_compare(upper, next) > 0 ? next : upper;
     }
     if (str_compare(lower, upper) >= 0)
         return FAULT_NONE;
     struct part_range *range;
-    TRY(part_range_acquire(page->call, context->service->part, table->ranges[place].id, &range));
+    TRY(part_range_acquire(page->call, context->service->part, page->walk->ranges[place].id, &range));
     enum fault fault = read_stretch(page, range, lower, upper);
     part_range_release(range);
     return fault;
@@ -119,7 +139,7 @@ static enum fault read_range(struct op_context *context, struct page *page, size
 static enum fault read_ranges(struct op_context *context, struct page *page) MUST_USE;
 static enum fault read_ranges(struct op_context *context, struct page *page)
 {
-    size_t count = page->target->table->range_count;
+    size_t count = page->walk->range_count;
     for (size_t i = 0; i < count && !page->is_full; i++)
         TRY(read_range(context, page, page->walk->reverse ? count - 1 - i : i));
     return FAULT_NONE;
@@ -130,7 +150,12 @@ static void answer_capacity(struct page *page)
     const struct page_request *request = page->request;
     struct item_charge charge;
     item_charge_open(page->call, page->target->table, &charge);
-    item_charge_read(&charge, page->bytes, request->is_strong ? READ_STRONG : READ_EVENTUAL);
+    enum read_consistency consistency = request->is_strong ? READ_STRONG : READ_EVENTUAL;
+    const struct page_target *target = page->target;
+    if (target->index)
+        charge.index_half_units[target->index - target->table->indexes] += admit_read_units(page->bytes, consistency);
+    else
+        item_charge_read(&charge, page->bytes, consistency);
     json_write_name(page->answer, "ConsumedCapacity");
     item_charge_answer(page->call, &charge, request->detail, request->table_name, page->answer);
 }

@@ -61,11 +61,14 @@ enum fault page_refuse_index(struct call *call, const struct table_index *index)
 
 /* The rows to read, over all ranges that hold some of them. */
 struct page_walk {
-    str lower;        /* the first row key wanted */
-    str upper;        /* the first no longer wanted */
+    const struct table_range *ranges; /* of the table, or of a global index */
+    size_t range_count;
+    size_t space_bytes; /* of a row key, before its hash */
+    str lower;          /* the first row key wanted */
+    str upper;          /* the first no longer wanted */
     bool reverse;
-    bool is_bulk;     /* see part_scan */
-    bool is_one_row;  /* at most one row matches: there is nothing to go on with behind it */
+    bool is_bulk;       /* see part_scan */
+    bool is_one_row;    /* at most one row matches: there is nothing to go on with behind it */
 };
 
 /* The smallest row key above this one. */

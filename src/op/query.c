@@ -216,50 +216,69 @@ static enum fault check_start_key(struct call *call, const struct query *query)
 
 /* --- Rows --- */
 
-/* The partition's rows whose sort keys begin with these bytes, from there on: `raised`, the first row key behind them all. */
-static str row_key_with(struct call *call, str prefix, str sort, bool raised)
+/* Row keys of one partition, and of one value of every sort attribute before the last that is asked about. */
+struct key_space {
+    str prefix;
+    bool is_closed; /* a sort value is followed by an end mark and more: index entries; else it ends the row key */
+};
+
+/* What row keys with this sort value begin with; `is_whole`: this value, not others that it begins. */
+static str with_sort(struct call *call, const struct key_space *space, str sort, bool is_whole)
 {
+    static const char end_mark[] = {1, 1}; /* see model/key.h */
     struct buf key;
-    buf_open(&key, &call->arena, prefix.len + 2 * sort.len);
-    buf_add_str(&key, prefix);
-    if (sort.len > 0)
-        key_encode_sort(sort, &key);
-    if (raised) {
-        while ((uint8_t)key.data[key.len - 1] == 0xff)
-            key.len--;
-        key.data[key.len - 1]++;
-    }
+    buf_open(&key, &call->arena, space->prefix.len + 2 * sort.len + sizeof end_mark);
+    buf_add_str(&key, space->prefix);
+    key_encode_sort(sort, &key);
+    if (is_whole && space->is_closed)
+        buf_add(&key, end_mark, sizeof end_mark);
     return buf_str(&key);
 }
 
-/* Narrows the walk, which has the whole partition, to what the sort condition asks for. */
-static void narrow(struct call *call, const struct expr_key_condition *condition, str prefix, struct page_walk *walk)
+/* The first row key behind all that begin with this. */
+static str behind(struct call *call, str prefix)
 {
-    str first = row_key_with(call, prefix, condition->values[0], false);
+    struct buf key;
+    buf_open(&key, &call->arena, prefix.len);
+    buf_add_str(&key, prefix);
+    while ((uint8_t)key.data[key.len - 1] == 0xff)
+        key.len--;
+    key.data[key.len - 1]++;
+    return buf_str(&key);
+}
+
+/* The first row key behind those with this sort value. */
+static str behind_value(struct call *call, const struct key_space *space, str sort)
+{
+    str first = with_sort(call, space, sort, true);
+    return space->is_closed ? behind(call, first) : page_key_after(call, first);
+}
+
+/* Narrows the walk, which has the whole space, to what the condition asks for. */
+static void narrow(struct call *call, const struct expr_key_condition *condition, const struct key_space *space, struct page_walk *walk)
+{
+    str low = condition->values[0], high = condition->comparison == EXPR_KEY_BETWEEN ? condition->values[1] : low;
     switch (condition->comparison) {
     case EXPR_KEY_EQUAL:
-        walk->lower = first;
-        walk->upper = page_key_after(call, first);
+    case EXPR_KEY_BETWEEN:
+        walk->lower = with_sort(call, space, low, true);
+        walk->upper = behind_value(call, space, high);
         break;
     case EXPR_KEY_LESS:
-        walk->upper = first;
+        walk->upper = with_sort(call, space, low, true);
         break;
     case EXPR_KEY_LESS_EQUAL:
-        walk->upper = page_key_after(call, first);
+        walk->upper = behind_value(call, space, low);
         break;
     case EXPR_KEY_GREATER:
-        walk->lower = page_key_after(call, first);
+        walk->lower = behind_value(call, space, low);
         break;
     case EXPR_KEY_GREATER_EQUAL:
-        walk->lower = first;
-        break;
-    case EXPR_KEY_BETWEEN:
-        walk->lower = first;
-        walk->upper = page_key_after(call, row_key_with(call, prefix, condition->values[1], false));
+        walk->lower = with_sort(call, space, low, true);
         break;
     case EXPR_KEY_BEGINS_WITH:
-        walk->lower = first;
-        walk->upper = row_key_with(call, prefix, condition->values[0], true);
+        walk->lower = with_sort(call, space, low, false);
+        walk->upper = behind(call, walk->lower);
         break;
     case EXPR_KEY_OTHER:
         break;
@@ -268,24 +287,29 @@ static void narrow(struct call *call, const struct expr_key_condition *condition
 
 static void walk_open(struct call *call, const struct query *query, struct page_walk *walk)
 {
-    const struct key_schema *keys = &query->target->table->keys;
-    const struct json *json = query->request->json;
-    struct buf prefix;
+    const struct table *table = query->target->table;
+    const struct key_schema *keys = &table->keys;
+    const struct page_request *request = query->request;
+    str partition = query->partition[0].values[0];
+    struct buf prefix, start;
     buf_open(&prefix, &call->arena, 0);
-    key_encode_partition(keys, ROW_ITEM, query->partition[0].values[0], &prefix);
+    key_encode_partition(keys, ROW_ITEM, partition, &prefix);
+    struct key_space space = {.prefix = buf_str(&prefix)};
     *walk = (struct page_walk){
-        .lower = buf_str(&prefix),
-        .upper = row_key_with(call, buf_str(&prefix), STR_NONE, true),
-        .reverse = !wire_flag(json, json_member(json, 0, STR("ScanIndexForward")), true),
+        .ranges = table->ranges,
+        .range_count = table->range_count,
+        .space_bytes = 1,
+        .lower = space.prefix,
+        .upper = behind(call, space.prefix),
+        .reverse = !wire_flag(request->json, json_member(request->json, 0, STR("ScanIndexForward")), true),
         .is_one_row = is_one_row(query),
     };
     if (query->sort_count > 0)
-        narrow(call, &query->sort[0], buf_str(&prefix), walk);
-    if (!query->request->has_start_key)
+        narrow(call, &query->sort[query->sort_count - 1], &space, walk);
+    if (!request->has_start_key)
         return;
-    struct buf start;
     buf_open(&start, &call->arena, 0);
-    key_encode(keys, ROW_ITEM, query->partition[0].values[0], item_get(query->request->start_key, keys->sort.name), &start);
+    key_encode(keys, ROW_ITEM, partition, item_get(request->start_key, keys->sort.name), &start);
     if (walk->reverse)
         walk->upper = buf_str(&start);
     else

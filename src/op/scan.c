@@ -51,7 +51,14 @@ static enum fault walk_open(struct call *call, const struct page_request *reques
     const struct json *json = request->json;
     uint64_t total = (uint64_t)wire_whole(json, json_member(json, 0, STR("TotalSegments")), 1);
     uint64_t segment = (uint64_t)wire_whole(json, json_member(json, 0, STR("Segment")), 0);
-    *walk = (struct page_walk){.lower = segment_bound(call, segment, total), .upper = segment_bound(call, segment + 1, total), .is_bulk = true};
+    *walk = (struct page_walk){
+        .ranges = target->table->ranges,
+        .range_count = target->table->range_count,
+        .space_bytes = 1,
+        .lower = segment_bound(call, segment, total),
+        .upper = segment_bound(call, segment + 1, total),
+        .is_bulk = true,
+    };
     if (!request->has_start_key)
         return FAULT_NONE;
     struct buf start;
