@@ -152,6 +152,37 @@ static void a_key_that_begins_with_another_follows_all_its_rows(void **state)
     arena_close(&arena);
 }
 
+/* Bounds: a partition's prefix has its rows and no others between itself and itself with the last byte raised; a hash's bound parts hashes below it
+   from the others. */
+static void bounds_part_rows(void **state)
+{
+    (void)state;
+    static const char *const bytes[] = {"a", "a\x01", "a\xff", "\x01", "\x01\x01", "\xff\xff", "ab"};
+    enum { COUNT = sizeof bytes / sizeof bytes[0] };
+    struct arena arena;
+    arena_open(&arena, NULL);
+    for (size_t p = 0; p < COUNT; p++) {
+        struct buf prefix, raised, hash;
+        str partition = scalar(&arena, VALUE_B, str_of_text(bytes[p]));
+        buf_open(&prefix, &arena, 0);
+        buf_open(&raised, &arena, 0);
+        key_encode_partition(&b_and_s, ROW_ITEM, partition, &prefix);
+        buf_add_str(&raised, buf_str(&prefix));
+        raised.data[raised.len - 1]++;
+        for (size_t q = 0; q < COUNT; q++) {
+            str other = scalar(&arena, VALUE_B, str_of_text(bytes[q]));
+            str key = row_key(&arena, &b_and_s, other, scalar(&arena, VALUE_S, STR("\x01z")));
+            bool is_between = str_compare(key, buf_str(&prefix)) >= 0 && str_compare(key, buf_str(&raised)) < 0;
+            assert_int_equal(is_between, p == q);
+            uint64_t own = key_hash(VALUE_B, str_of_text(bytes[q])), bound = key_hash(VALUE_B, str_of_text(bytes[p]));
+            buf_open(&hash, &arena, 0);
+            key_encode_hash(ROW_ITEM, bound, &hash);
+            assert_int_equal(str_compare(key, buf_str(&hash)) >= 0, own >= bound);
+        }
+    }
+    arena_close(&arena);
+}
+
 static void number_keys_sort_by_value(void **state)
 {
     (void)state;
@@ -344,6 +375,7 @@ int main(void)
         cmocka_unit_test(row_keys_are_golden),
         cmocka_unit_test(order_is_hash_then_key_then_sort_key),
         cmocka_unit_test(a_key_that_begins_with_another_follows_all_its_rows),
+        cmocka_unit_test(bounds_part_rows),
         cmocka_unit_test(number_keys_sort_by_value),
         cmocka_unit_test(bytes_that_are_no_key_are_refused),
         cmocka_unit_test(keys_of_items_are_checked),
