@@ -37,7 +37,7 @@ void part_abandon(struct part *part);
 enum fault part_range_acquire(struct call *call, struct part *part, struct uuid id, struct part_range **out) MUST_USE;
 void part_range_release(struct part_range *range);
 
-/* Closes the range for ever and drops its rows from the store. New acquires are refused, calls under way may end first. Idempotent; false
+/* Closes the range for ever and drops its rows from the store. New acquires are refused, calls under way may end first. Idempotent, by one thread at a time; false
    when the store failed (try again later). */
 bool part_range_drop(struct part *part, struct uuid id);
 
