@@ -13,6 +13,7 @@
 enum { COMPRESS_ABOVE = 4096, CRC_DIGITS = 12, REGION_BYTES_MAX = 64 };
 
 #define UNKNOWN_OPERATION_BODY "<UnknownOperationException/>\n"
+#define NO_MEMORY_TEXT "The service has no memory left for this request; try again later."
 #define DEFAULT_REGION "us-east-1"
 #define DEFAULT_ACCOUNT "000000000000"
 
@@ -193,7 +194,7 @@ static enum fault operate(struct api *api, struct call *call, const struct auth_
         return fail(call, FAULT_INTERNAL, "Internal server error");
     struct json json;
     if (body.len > 0 && !json_parse(&call->arena, body, &json))
-        return fail(call, FAULT_SERIALIZATION, "%s", "");
+        return json.has_no_room ? fail(call, FAULT_UNAVAILABLE, NO_MEMORY_TEXT) : fail(call, FAULT_SERIALIZATION, "%s", "");
     const struct op *op = find_operation(request, &answer->operation);
     if (!op)
         return fail(call, FAULT_UNKNOWN_OPERATION, "%s", "");
@@ -277,5 +278,5 @@ void api_answer_failed(struct api *api, struct call *call, const struct auth_req
 void api_answer_unavailable(struct api *api, struct call *call, const struct auth_request *request, struct api_answer *answer)
 {
     *answer = (struct api_answer){.operation = api->meter_count - 1, .started_us = world_mono_us(api->options.service.world)};
-    replace_answer(api, call, request, answer, FAULT_UNAVAILABLE, "The service has no memory left for this request; try again later.");
+    replace_answer(api, call, request, answer, FAULT_UNAVAILABLE, NO_MEMORY_TEXT);
 }

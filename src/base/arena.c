@@ -151,6 +151,20 @@ void *arena_alloc(struct arena *arena, size_t bytes)
     return alloc_at(arena, bytes, BOUNDARY);
 }
 
+void arena_give_back(struct arena *arena, const void *data)
+{
+    for (struct arena_chunk **at = &arena->chunks; *at; at = &(*at)->next) {
+        struct arena_chunk *chunk = *at;
+        if ((const char *)(chunk + 1) != data || chunk->bytes <= CHUNK_BYTES_MAX)
+            continue;
+        if (at == &arena->chunks)
+            arena->next = arena->end = NULL;
+        *at = chunk->next;
+        chunk_free(arena, chunk);
+        return;
+    }
+}
+
 void *arena_alloc_zeroed(struct arena *arena, size_t bytes)
 {
     return memset(arena_alloc(arena, bytes), 0, bytes);

@@ -38,6 +38,9 @@ void arena_reset(struct arena *arena);
 void *arena_alloc(struct arena *arena, size_t bytes);
 void *arena_alloc_zeroed(struct arena *arena, size_t bytes);
 
+/* Takes back memory of arena_alloc that outgrew itself, if it is so large (over 256 KiB) that it has a chunk of its own; else does nothing. */
+void arena_give_back(struct arena *arena, const void *data);
+
 /* Bytes for text, at any boundary. */
 char *arena_alloc_text(struct arena *arena, size_t bytes);
 

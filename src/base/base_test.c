@@ -63,6 +63,43 @@ static void arena_grows_and_tells_the_budget(void **state)
     assert_int_equal(arena.held_bytes, 0);
 }
 
+static void arena_takes_large_pieces_back(void **state)
+{
+    (void)state;
+    struct memory_budget budget = {0};
+    struct arena arena;
+    arena_open(&arena, &budget);
+    /* The first of all, the newest and one between others; small ones and what was no piece stay. */
+    for (int round = 0; round < 2; round++) {
+        char *first = arena_alloc(&arena, 1 << 20), *small = arena_alloc(&arena, 100), *second = arena_alloc(&arena, 1 << 20);
+        char *middling = arena_alloc(&arena, 100000), *third = arena_alloc(&arena, 1 << 20);
+        memset(small, 's', 100);
+        memset(middling, 'm', 100000);
+        size_t before = arena.held_bytes;
+        arena_give_back(&arena, small);
+        arena_give_back(&arena, middling);
+        arena_give_back(&arena, second + 16);
+        assert_int_equal(arena.held_bytes, before);
+        arena_give_back(&arena, second);
+        arena_give_back(&arena, round ? third : first);
+        arena_give_back(&arena, round ? first : third);
+        assert_true(arena.held_bytes <= before - (3 << 20));
+        assert_int_equal(budget.used_bytes, arena.held_bytes);
+        assert_int_equal(small[99], 's');
+        assert_int_equal(middling[99999], 'm');
+        memset(arena_alloc(&arena, 5000), 1, 5000);
+    }
+    char *only;
+    arena_close(&arena);
+    arena_open(&arena, &budget);
+    only = arena_alloc(&arena, 1 << 20);
+    arena_give_back(&arena, only);
+    assert_int_equal(arena.held_bytes, 0);
+    memset(arena_alloc(&arena, 10), 1, 10);
+    arena_close(&arena);
+    assert_int_equal(budget.used_bytes, 0);
+}
+
 static void arena_keeps_its_chunk_when_a_large_piece_comes(void **state)
 {
     (void)state;
@@ -218,6 +255,7 @@ int main(void)
         cmocka_unit_test(str_finds_and_cuts),
         cmocka_unit_test(str_trims_and_folds),
         cmocka_unit_test(arena_grows_and_tells_the_budget),
+        cmocka_unit_test(arena_takes_large_pieces_back),
         cmocka_unit_test(arena_keeps_its_chunk_when_a_large_piece_comes),
         cmocka_unit_test(arena_copies_and_prints),
         cmocka_unit_test(budget_says_what_fits),

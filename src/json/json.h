@@ -32,6 +32,7 @@ struct json {
     str text;
     const struct json_token *tokens;
     uint32_t token_count;
+    bool has_no_room;    /* json_parse gave up because the arena's budget is used up; the text may be JSON */
     struct arena *arena; /* where unescaped strings go */
 };
 
@@ -39,7 +40,8 @@ struct json {
 
 /* Reads the whole text (one value, blanks around it) into tokens in the arena. False when it is not JSON as RFC 8259
    has it: bad UTF-8 (also surrogates alone, in bytes or as escapes), a byte order mark, control characters in strings,
-   numbers with leading zeros, trailing text, too deep, too long. A duplicate member name is kept; json_member gives the last. */
+   numbers with leading zeros, trailing text, too deep, too long; or when there is no room for so many tokens (has_no_room): a text of a few bytes a
+   token takes eight times its length. A duplicate member name is kept; json_member gives the last. */
 bool json_parse(struct arena *arena, str text, struct json *json);
 
 static inline enum json_type json_type(const struct json *json, uint32_t token)

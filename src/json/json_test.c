@@ -235,6 +235,37 @@ static void text_is_bounded(void **state)
     assert_false(json_parse(&arena, str_of("", (size_t)JSON_TEXT_MAX + 1), &json));
 }
 
+/* Sixteen megabytes of the shortest tokens: what is outgrown is given back, and a budget ends it before the memory is used. */
+static void many_tokens_stay_in_their_budget(void **state)
+{
+    (void)state;
+    enum { BYTES = 16 << 20 };
+    char *text = malloc(BYTES);
+    struct json json;
+    struct memory_budget budget = {.limit_bytes = 256 << 20};
+    struct arena arena;
+    memset(text, ',', BYTES);
+    text[0] = '[';
+    for (size_t at = 1; at < BYTES - 1; at += 2)
+        text[at] = '1';
+    text[BYTES - 2] = ' ';
+    text[BYTES - 3] = '1';
+    text[BYTES - 4] = ',';
+    text[BYTES - 1] = ']';
+    arena_open(&arena, &budget);
+    assert_true(json_parse(&arena, str_of(text, BYTES), &json));
+    assert_false(json.has_no_room);
+    assert_true(arena.held_bytes < (size_t)json.token_count * sizeof(struct json_token) * 2 + (1 << 20));
+    arena_close(&arena);
+    budget.limit_bytes = 64 << 20;
+    assert_false(json_parse(&arena, str_of(text, BYTES), &json));
+    assert_true(json.has_no_room);
+    assert_true(arena.held_bytes <= budget.limit_bytes);
+    arena_close(&arena);
+    assert_int_equal(budget.used_bytes, 0);
+    free(text);
+}
+
 static void utf8_is_checked(void **state)
 {
     (void)state;
@@ -264,6 +295,7 @@ int main(void)
         cmocka_unit_test(members_are_found),
         cmocka_unit_test(many_tokens_grow),
         cmocka_unit_test(text_is_bounded),
+        cmocka_unit_test(many_tokens_stay_in_their_budget),
         cmocka_unit_test(utf8_is_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,7 +4,7 @@
 
 #include <assert.h>
 
-enum { COUNT_MAX = 0xffffff, SMALL_BYTES = 1 << 16, SPARE_TOKENS = 2 /* a member's name and the value or container behind it */ };
+enum { COUNT_MAX = 0xffffff, SMALL_BYTES = 1 << 16, LARGE_BYTES = 1 << 20, SPARE_TOKENS = 2 /* a member's name and the value or container behind it */ };
 
 struct parser {
     const char *start;
@@ -12,6 +12,7 @@ struct parser {
     struct json_token *tokens;
     uint32_t count;
     uint32_t capacity;
+    bool has_no_room;
     struct arena *arena;
 };
 
@@ -23,13 +24,22 @@ static inline const char *skip_blanks(const char *at, const char *end)
     return at;
 }
 
-static __attribute__((noinline)) void grow(struct parser *parser)
+/* False when the budget has no room for more. Memory that nobody has written to yet costs nothing, so it is taken first and looked at then. */
+static __attribute__((noinline)) bool grow(struct parser *parser)
 {
     uint32_t capacity = parser->capacity * 2;
-    struct json_token *tokens = arena_alloc(parser->arena, capacity * sizeof *tokens);
+    size_t bytes = capacity * sizeof(struct json_token);
+    struct json_token *tokens = arena_alloc(parser->arena, bytes);
+    if (bytes > LARGE_BYTES && parser->arena->budget && !memory_budget_has(parser->arena->budget, 0)) {
+        arena_give_back(parser->arena, tokens);
+        parser->has_no_room = true;
+        return false;
+    }
     memcpy(tokens, parser->tokens, parser->count * sizeof *tokens);
+    arena_give_back(parser->arena, parser->tokens);
     parser->tokens = tokens;
     parser->capacity = capacity;
+    return true;
 }
 
 /* Needs room for the token. `escape` and `fraction` are the token's flags. */
@@ -289,8 +299,8 @@ static const char *read_value(struct parser *parser, const char *at)
         }
         if (at == end || (count > 0 && *at++ != ',') || count++ == COUNT_MAX)
             return NULL;
-        if (parser->capacity - parser->count < SPARE_TOKENS)
-            grow(parser);
+        if (parser->capacity - parser->count < SPARE_TOKENS && !grow(parser))
+            return NULL;
         at = skip_blanks(at, end);
         if (closing == '}')
             at = read_name(parser, at);
@@ -312,6 +322,7 @@ bool json_parse(struct arena *arena, str text, struct json *json)
     };
     parser.tokens = arena_alloc(arena, parser.capacity * sizeof *parser.tokens);
     const char *behind = read_value(&parser, skip_blanks(text.data, parser.end));
+    json->has_no_room = parser.has_no_room;
     if (!behind || skip_blanks(behind, parser.end) != parser.end)
         return false;
     json->tokens = parser.tokens;

@@ -175,6 +175,14 @@ static enum fault take_element(const struct reader *reader, enum value_type type
     return FAULT_NONE;
 }
 
+/* Each element of a set or map takes a byte of its item at least. More are refused unread: a request's text holds millions, and reading takes some
+   hundred bytes for each. */
+static enum fault check_count(const struct reader *reader, size_t count) MUST_USE;
+static enum fault check_count(const struct reader *reader, size_t count)
+{
+    return count <= ITEM_BYTES_MAX ? FAULT_NONE : fail(reader->call, FAULT_VALIDATION, "Item size has exceeded the maximum allowed size");
+}
+
 static enum fault read_set(const struct reader *reader, enum value_type type, uint32_t token) MUST_USE;
 static enum fault read_set(const struct reader *reader, enum value_type type, uint32_t token)
 {
@@ -185,6 +193,7 @@ static enum fault read_set(const struct reader *reader, enum value_type type, ui
     size_t count = json->tokens[token].count;
     if (count == 0)
         return refuse_empty_set(reader, type);
+    TRY(check_count(reader, count));
     str *elements = arena_alloc(arena, count * sizeof *elements);
     struct number *numbers = type == VALUE_NS ? arena_alloc(arena, count * sizeof *numbers) : NULL;
     /* Room for all, so that the elements do not move while others follow. */
@@ -195,6 +204,9 @@ static enum fault read_set(const struct reader *reader, enum value_type type, ui
         TRY(take_element(reader, type, at, numbers ? &numbers[next] : NULL, &binary, &elements[next]));
     if (!value_write_set(reader->out, type, elements, count))
         return refuse_duplicates(reader, type, token, elements, count);
+    arena_give_back(arena, elements);
+    if (numbers)
+        arena_give_back(arena, numbers);
     return FAULT_NONE;
 }
 
@@ -237,6 +249,7 @@ static enum fault read_attributes(const struct reader *reader, uint32_t token)
     if (json_type(json, token) != JSON_OBJECT)
         return refuse_json_type(reader);
     size_t count = json->tokens[token].count, kept = 0;
+    TRY(check_count(reader, count));
     struct sort_entry *entries = arena_alloc(&reader->call->arena, 2 * count * sizeof *entries);
     TRY(take_names(reader, token, entries));
     if (!reader->as_sent)
@@ -252,6 +265,7 @@ static enum fault read_attributes(const struct reader *reader, uint32_t token)
         buf_add_counted(out, entries[at].key);
         TRY(read_value(reader, (uint32_t)entries[at].place));
     }
+    arena_give_back(&reader->call->arena, entries);
     return FAULT_NONE;
 }
 

@@ -226,6 +226,38 @@ static void the_last_of_a_name_counts(void **state)
 }
 
 /* Bodies whose length takes more or fewer bytes than was kept free for it. */
+/* Millions of elements fit a request, but no item: they are refused before a hundred bytes are spent on each. */
+static void endless_sets_and_maps_are_refused_unread(void **state)
+{
+    (void)state;
+    enum { COUNT = ITEM_BYTES_MAX + 1 };
+    static const struct {
+        const char *before, *element, *after;
+    } kinds[] = {{"{\"NS\":[", "\"1\"", "]}"}, {"{\"SS\":[", "\"\"", "]}"}, {"{\"M\":{", "\"a\":{\"NULL\":true}", "}}"}};
+    for (size_t kind = 0; kind < sizeof kinds / sizeof kinds[0]; kind++) {
+        struct call call = {0};
+        struct json json;
+        struct buf text, out;
+        buf_open(&text, NULL, 0);
+        buf_add_str(&text, str_of_text(kinds[kind].before));
+        for (size_t at = 0; at < COUNT; at++) {
+            if (at > 0)
+                buf_add_byte(&text, ',');
+            buf_add_str(&text, str_of_text(kinds[kind].element));
+        }
+        buf_add_str(&text, str_of_text(kinds[kind].after));
+        arena_open(&call.arena, NULL);
+        assert_true(json_parse(&call.arena, buf_str(&text), &json));
+        size_t before = call.arena.held_bytes;
+        buf_open(&out, &call.arena, 0);
+        assert_int_equal(value_read(&call, &json, 0, &out), FAULT_VALIDATION);
+        assert_true(str_equal(call.message, STR("Item size has exceeded the maximum allowed size")));
+        assert_true(call.arena.held_bytes - before < 2 * text.len + 10000);
+        arena_close(&call.arena);
+        buf_free(&text);
+    }
+}
+
 static void lengths_are_put_in_front(void **state)
 {
     (void)state;
@@ -264,6 +296,7 @@ int main(void)
         cmocka_unit_test(names_are_checked_at_every_depth),
         cmocka_unit_test(the_requests_first_fault_is_told),
         cmocka_unit_test(the_last_of_a_name_counts),
+        cmocka_unit_test(endless_sets_and_maps_are_refused_unread),
         cmocka_unit_test(lengths_are_put_in_front),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
