@@ -1,5 +1,6 @@
 /* Primary keys as row keys and back, and their checks. */
 #include "model/key.h"
+#include "model/model_internal.h"
 #include "model/number.h"
 
 #include <assert.h>
@@ -13,7 +14,7 @@
 /* 00 and 01 are written as 01 and one of these. */
 enum { ESCAPE = 0x01, ESCAPED_END = 0x01, ESCAPED_00 = 0x02, ESCAPED_01 = 0x03 };
 
-static char type_letter(enum value_type type)
+char key_type_letter(enum value_type type)
 {
     assert(type >= VALUE_S && type <= VALUE_B);
     return type == VALUE_S ? 'S' : type == VALUE_N ? 'N' : 'B';
@@ -21,7 +22,7 @@ static char type_letter(enum value_type type)
 
 uint64_t key_hash(enum value_type type, str partition_key)
 {
-    char letter = type_letter(type);
+    char letter = key_type_letter(type);
     XXH64_state_t state;
     XXH64_reset(&state, 0);
     XXH64_update(&state, &letter, 1);
@@ -30,7 +31,7 @@ uint64_t key_hash(enum value_type type, str partition_key)
     return XXH64_digest(&state);
 }
 
-static void escape(struct buf *out, str bytes)
+void key_escape(struct buf *out, str bytes)
 {
     char *start = buf_reserve(out, 2 * bytes.len);
     char *to = start;
@@ -43,6 +44,13 @@ static void escape(struct buf *out, str bytes)
         *to++ = (char)byte;
     }
     out->len += (size_t)(to - start);
+}
+
+void key_escape_closed(struct buf *out, str bytes)
+{
+    key_escape(out, bytes);
+    buf_add_byte(out, ESCAPE);
+    buf_add_byte(out, ESCAPED_END);
 }
 
 /* Takes escaped bytes up to the end mark, or up to the end of the row key when there is no mark to come. */
@@ -75,10 +83,12 @@ static bool unescape(str *rest, bool marked, struct arena *arena, str *bytes)
     return !marked;
 }
 
-static void put_hash(uint8_t *to, uint64_t hash)
+void key_put_hash(struct buf *out, uint64_t hash)
 {
+    uint8_t *to = (uint8_t *)buf_reserve(out, KEY_HASH_BYTES);
     for (int at = KEY_HASH_BYTES - 1; at >= 0; at--, hash >>= 7)
         to[at] = (uint8_t)(0x80 | (hash & 0x7f));
+    out->len += KEY_HASH_BYTES;
 }
 
 static bool take_hash(str *rest, uint64_t *hash)
@@ -98,10 +108,9 @@ static bool take_hash(str *rest, uint64_t *hash)
 
 void key_encode_hash(enum row_space space, uint64_t hash, struct buf *out)
 {
-    uint8_t *head = (uint8_t *)buf_reserve(out, 1 + KEY_HASH_BYTES);
-    head[0] = (uint8_t)space;
-    put_hash(head + 1, hash);
-    out->len += 1 + KEY_HASH_BYTES;
+    buf_reserve(out, 1 + KEY_HASH_BYTES);
+    buf_add_byte(out, (uint8_t)space);
+    key_put_hash(out, hash);
 }
 
 void key_encode_partition(const struct key_schema *schema, enum row_space space, str partition, struct buf *out)
@@ -109,14 +118,12 @@ void key_encode_partition(const struct key_schema *schema, enum row_space space,
     assert(value_type(partition) == schema->partition.type);
     str bytes = value_scalar(partition);
     key_encode_hash(space, key_hash(schema->partition.type, bytes), out);
-    escape(out, bytes);
-    buf_add_byte(out, ESCAPE);
-    buf_add_byte(out, ESCAPED_END);
+    key_escape_closed(out, bytes);
 }
 
 void key_encode_sort(str sort, struct buf *out)
 {
-    escape(out, value_scalar(sort));
+    key_escape(out, value_scalar(sort));
 }
 
 void key_encode(const struct key_schema *schema, enum row_space space, str partition, str sort, struct buf *out)
@@ -180,7 +187,7 @@ static enum fault check_of_item(struct call *call, const struct key_attribute *a
         return fail(call, FAULT_VALIDATION, INVALID "Missing the key %.*s in the item", STR_ARG(attribute->name));
     if (value_type(v) != attribute->type)
         return fail(call, FAULT_VALIDATION, INVALID "Type mismatch for key %.*s expected: %c actual: %.*s", STR_ARG(attribute->name),
-                    type_letter(attribute->type), STR_ARG(value_type_name(v)));
+                    key_type_letter(attribute->type), STR_ARG(value_type_name(v)));
     return key_check_value(call, attribute, v, is_partition);
 }
 

@@ -1,4 +1,4 @@
-/* Inside model: sorting, and lengths that are known only after what they count. */
+/* Inside model: sorting, lengths that are known only after what they count, and what all row keys are made of. */
 #ifndef STATOR_MODEL_MODEL_INTERNAL_H
 #define STATOR_MODEL_MODEL_INTERNAL_H
 
@@ -31,6 +31,12 @@ struct counted_body {
 
 struct counted_body counted_body_open(struct buf *out, size_t expected_bytes);
 void counted_body_close(struct buf *out, struct counted_body body);
+
+/* Pieces of row keys (key.h): 'S', 'N' or 'B'; a hash as ten bytes; key bytes escaped, and with the end mark behind them. */
+char key_type_letter(enum value_type type);
+void key_put_hash(struct buf *out, uint64_t hash);
+void key_escape(struct buf *out, str bytes);
+void key_escape_closed(struct buf *out, str bytes);
 
 /* Reads a varint that is not longer than needed; for bytes that are to be checked. */
 bool varint_take_strict(str *rest, uint64_t *value);

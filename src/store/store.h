@@ -24,7 +24,7 @@ enum store_result {
 
 /* Limits that hold on every engine. Keys hold no byte 00 and are not empty; values hold at least one byte. */
 enum {
-    STORE_KEY_MAX = 8192,
+    STORE_KEY_MAX = 32 << 10, /* an entry of a global index, each of its keys as long as may be, all escaped, has 30,749 */
     STORE_VALUE_MAX = 1 << 20,
     STORE_GROUP_BYTES_MAX = 32 << 20,
     STORE_PAGE_ROWS_MAX = 1024 /* the most rows that a scan is sure to return at once */
