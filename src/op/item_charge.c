@@ -14,88 +14,31 @@ void item_charge_read(struct item_charge *charge, uint64_t size_bytes, enum read
     charge->table_half_units += admit_read_units(size_bytes, consistency);
 }
 
-static bool is_key_of_index(const struct table_index *index, str attribute)
-{
-    for (size_t part = 0; part < index->partition_count; part++) {
-        if (str_equal(index->partition[part].name, attribute))
-            return true;
-    }
-    for (size_t part = 0; part < index->sort_count; part++) {
-        if (str_equal(index->sort[part].name, attribute))
-            return true;
-    }
-    return false;
-}
-
-static bool index_projects(const struct table *table, const struct table_index *index, str attribute)
-{
-    if (index->projection == PROJECTION_ALL || is_key_of_index(index, attribute) || str_equal(attribute, table->keys.partition.name) ||
-        (table->keys.sort.name.len && str_equal(attribute, table->keys.sort.name)))
-        return true;
-    if (index->projection == PROJECTION_INCLUDE) {
-        for (size_t i = 0; i < index->non_key_attribute_count; i++) {
-            if (str_equal(index->non_key_attributes[i], attribute))
-                return true;
-        }
-    }
-    return false;
-}
-
-static bool has_index_key(const struct table_index *index, str item)
-{
-    for (size_t part = 0; part < index->partition_count; part++) {
-        if (item_get(item, index->partition[part].name).len == 0)
-            return false;
-    }
-    for (size_t part = 0; part < index->sort_count; part++) {
-        if (item_get(item, index->sort[part].name).len == 0)
-            return false;
-    }
-    return true;
-}
-
 /* What the index holds of an item; empty when it holds nothing of it. */
 struct index_view {
     str item;
     uint64_t size;
 };
 
-static struct index_view index_view_of(struct call *call, const struct table *table, const struct table_index *index, bool exists, const struct stored *stored)
+static struct index_view index_view_of(struct call *call, const struct index_schema *schema, bool exists, const struct stored *stored)
 {
-    if (!exists || !has_index_key(index, stored->item))
+    if (!exists || !index_holds(schema, stored->item))
         return (struct index_view){0};
-    if (index->projection == PROJECTION_ALL)
+    if (schema->projects_all)
         return (struct index_view){stored->item, stored->size};
-    size_t count, kept = 0;
-    struct attribute *attributes = item_attributes(&call->arena, stored->item, &count);
-    for (size_t i = 0; i < count; i++) {
-        if (index_projects(table, index, attributes[i].name))
-            attributes[kept++] = attributes[i];
-    }
     struct buf view;
     buf_open(&view, &call->arena, 0);
-    item_write(&view, attributes, kept);
+    index_project(schema, stored->item, &call->arena, &view);
     return (struct index_view){buf_str(&view), item_size(buf_str(&view))};
-}
-
-static bool index_key_changed(const struct table_index *index, str before, str after)
-{
-    for (size_t part = 0; part < index->partition_count; part++) {
-        if (!value_equal(item_get(before, index->partition[part].name), item_get(after, index->partition[part].name)))
-            return true;
-    }
-    for (size_t part = 0; part < index->sort_count; part++) {
-        if (!value_equal(item_get(before, index->sort[part].name), item_get(after, index->sort[part].name)))
-            return true;
-    }
-    return false;
 }
 
 static uint64_t index_units(struct call *call, const struct table *table, const struct table_index *index, const struct edit_outcome *outcome)
 {
-    struct index_view before = index_view_of(call, table, index, outcome->had_item, &outcome->before);
-    struct index_view after = index_view_of(call, table, index, outcome->has_item, &outcome->after);
-    bool key_changed = before.item.len && after.item.len && index_key_changed(index, before.item, after.item);
+    struct index_schema schema;
+    table_index_schema(table, index, &schema);
+    struct index_view before = index_view_of(call, &schema, outcome->had_item, &outcome->before);
+    struct index_view after = index_view_of(call, &schema, outcome->has_item, &outcome->after);
+    bool key_changed = before.item.len && after.item.len && index_key_differs(&schema, before.item, after.item);
     return admit_index_write_units(before.size, after.size, str_equal(before.item, after.item), key_changed);
 }
 

@@ -60,6 +60,24 @@ const struct table_index *table_index_find(const struct table *table, str index_
     return NULL;
 }
 
+_Static_assert((int)INDEX_KEY_PARTS_MAX == (int)INDEX_PARTS_MAX, "an index has the same keys in the catalog and in storage");
+
+void table_index_schema(const struct table *table, const struct table_index *index, struct index_schema *out)
+{
+    *out = (struct index_schema){
+        .table = &table->keys,
+        .is_local = index->is_local,
+        .local_place = index->is_local ? (uint8_t)(index - table->indexes) : 0, /* local indexes come first */
+        .partition_count = index->partition_count,
+        .sort_count = index->sort_count,
+        .projects_all = index->projection == PROJECTION_ALL,
+        .non_key_attributes = index->non_key_attributes,
+        .non_key_attribute_count = index->projection == PROJECTION_INCLUDE ? index->non_key_attribute_count : 0,
+    };
+    memcpy(out->partition, index->partition, index->partition_count * sizeof *out->partition);
+    memcpy(out->sort, index->sort, index->sort_count * sizeof *out->sort);
+}
+
 bool table_arn_read(str text, struct table_arn *out)
 {
     str rest = text;

@@ -4,7 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/call.h"
-#include "model/key.h"
+#include "model/index.h"
 #include "store/store.h"
 
 #include <stdatomic.h>
@@ -105,6 +105,9 @@ str table_status_name(enum table_status status);
 struct uuid table_range_of(const struct table *table, str row_key);
 
 const struct table_index *table_index_find(const struct table *table, str index_name);
+
+/* One of the table's indexes as storage sees it; views of the table. */
+void table_index_schema(const struct table *table, const struct table_index *index, struct index_schema *out);
 
 /* An ARN's parts, "arn:aws:dynamodb:us-east-1:000000000000:table/name" and what stands behind the name ("/index/i"), all views. */
 struct table_arn {
