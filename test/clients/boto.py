@@ -11,7 +11,7 @@ import uuid
 import boto3
 import botocore.config
 import botocore.exceptions
-from boto3.dynamodb.conditions import Attr
+from boto3.dynamodb.conditions import Attr, Key
 from boto3.dynamodb.types import Binary
 
 REGION = "eu-west-1"
@@ -162,6 +162,40 @@ def completion():
     assert len(done) == 1, f"{len(done)} workers recorded it"
     found = resource.Table(JOBS).get_item(Key={"jobKey": "booking.confirmed:booking-7"}, ConsistentRead=True)["Item"]
     assert found["worker"] == done[0] and found["expiresAt"] == 1798761600, found
+
+
+@check("minitickets: a user's 400 tickets over pages, strongly consistent, in both directions; a parallel scan shares them out")
+def tickets_of_a_user():
+    table, user = resource.Table(TICKETS), "user-400"
+    wanted = [f"booking-{number:03d}" for number in range(400)]
+    with table.batch_writer() as batch:
+        for ticket in reversed(wanted):
+            batch.put_item(Item={"userId": user, "ticketId": ticket, "status": "ready" if ticket.endswith("7") else "creating", "qr": "x" * 4000})
+    pages = list(
+        client.get_paginator("query").paginate(
+            TableName=TICKETS, KeyConditionExpression="userId = :user", ExpressionAttributeValues={":user": {"S": user}}, ConsistentRead=True
+        )
+    )
+    assert len(pages) == 2, len(pages)  # 400 tickets of 4 KB are 1.6 MB
+    assert [item["ticketId"]["S"] for page in pages for item in page["Items"]] == wanted
+    newest = table.query(KeyConditionExpression=Key("userId").eq(user) & Key("ticketId").begins_with("booking-3"), ScanIndexForward=False, Limit=10)
+    assert [item["ticketId"] for item in newest["Items"]] == wanted[:389:-1], newest["Items"]
+    assert newest["LastEvaluatedKey"] == {"userId": user, "ticketId": "booking-390"}, newest["LastEvaluatedKey"]
+    found, start = [], {}
+    while True:
+        page = table.scan(FilterExpression=Attr("status").eq("ready") & Attr("userId").eq(user), ProjectionExpression="ticketId", ConsistentRead=True, **start)
+        found += [item["ticketId"] for item in page["Items"]]
+        if "LastEvaluatedKey" not in page:
+            break
+        start = {"ExclusiveStartKey": page["LastEvaluatedKey"]}
+    assert sorted(found) == [ticket for ticket in wanted if ticket.endswith("7")], found
+    scan = client.get_paginator("scan")
+    parts = [
+        [(item["userId"]["S"], item["ticketId"]["S"]) for page in scan.paginate(TableName=TICKETS, Segment=segment, TotalSegments=4) for item in page["Items"]]
+        for segment in range(4)
+    ]
+    whole = [(item["userId"]["S"], item["ticketId"]["S"]) for page in scan.paginate(TableName=TICKETS) for item in page["Items"]]
+    assert sum(parts, []) == whole and len(set(whole)) == len(whole) >= 400, [len(part) for part in parts]
 
 
 @check("items: all ten types, binary, 38 digits and Unicode come back as they went")

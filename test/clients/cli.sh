@@ -140,6 +140,20 @@ lifecycle() {
   refused ResourceNotFoundException 'Requested resource not found: Table: types not found' describe-table --table-name types
 }
 
+# The CLI follows LastEvaluatedKey by itself; --page-size is what it sends as Limit.
+pages() {
+  local seat value='{":u":{"S":"user-1"}}'
+  for seat in 1 2 3 4 5 6 7; do
+    ddb put-item --table-name $jobs --item '{"jobKey":{"S":"page-'$seat'"},"n":{"N":"'$seat'"}}' || return
+  done
+  same "$(text query --table-name $tickets --consistent-read --key-condition-expression 'userId = :u' --expression-attribute-values "$value" \
+    --no-scan-index-forward --page-size 1 --query 'Items[].ticketId.S' | xargs)" "booking-7:3 booking-7:2 booking-7:1" || return
+  same "$(text query --table-name $tickets --key-condition-expression 'userId = :u AND ticketId > :t' --select COUNT \
+    --expression-attribute-values "${value%\}},"'":t":{"S":"booking-7:1"}}' --query '[Count, ScannedCount]')" "2	2" || return
+  same "$(text scan --table-name $jobs --page-size 2 --filter-expression 'n > :n' --expression-attribute-values '{":n":{"N":"4"}}' \
+    --query 'Items[].n.N' | tr '\t' '\n' | sort | xargs)" "5 6 7"
+}
+
 errors() {
   refused ResourceNotFoundException 'Requested resource not found' get-item --table-name absent --key '{"pk":{"S":"a"}}' || return
   refused ValidationException 'The provided key element does not match the schema' get-item --table-name $jobs --key '{"wrong":{"S":"a"}}' || return
@@ -155,5 +169,6 @@ check "items: every type, binary keys and 38 digits come back as they went" type
 check "batches: write and read over two tables" batches
 check "updates: functions, ADD, REMOVE, return values, a conditional delete" updates
 check "tables: list in pages, tags, throughput, delete, wait" lifecycle
+check "queries and scans: the CLI's own pages, both directions, count, filter" pages
 check "errors: named as AWS names them; limits and endpoints are described" errors
 exit $((failures > 0))

@@ -141,6 +141,42 @@ check("minitickets: an email's completion is recorded once, however many workers
   assert.equal(found.worker.N, String(done[0]));
 });
 
+check("minitickets: a user's 400 tickets over pages, strongly consistent, in both directions; a parallel scan shares them out", async () => {
+  const user = { S: "user-400" };
+  const wanted = Array.from({ length: 400 }, (_, number) => `booking-${String(number).padStart(3, "0")}`);
+  for (let first = 0; first < wanted.length; first += 25) {
+    const puts = wanted.slice(first, first + 25).map((ticket) => ({
+      PutRequest: { Item: { userId: user, ticketId: { S: ticket }, qr: { S: "x".repeat(4000) } } },
+    }));
+    assert.deepEqual((await send("BatchWriteItem", { RequestItems: { [tickets]: puts } })).UnprocessedItems, {});
+  }
+  const query = {
+    TableName: tickets,
+    KeyConditionExpression: "userId = :user",
+    ExpressionAttributeValues: { ":user": user },
+    ConsistentRead: true,
+  };
+  for (const forward of [true, false]) {
+    const found = [];
+    let pages = 0;
+    for await (const page of dynamodb.paginateQuery({ client }, { ...query, ScanIndexForward: forward })) {
+      found.push(...page.Items.map((item) => item.ticketId.S));
+      pages += 1;
+    }
+    assert.deepEqual(found, forward ? wanted : [...wanted].reverse());
+    assert.equal(pages, 2); // 400 tickets of 4 KB are 1.6 MB
+  }
+  const key = ({ userId, ticketId }) => `${userId.S} ${ticketId.S}`;
+  const scan = async (segment) => {
+    const found = [];
+    for await (const page of dynamodb.paginateScan({ client }, { TableName: tickets, ...segment })) found.push(...page.Items.map(key));
+    return found;
+  };
+  const parts = await Promise.all([0, 1, 2, 3].map((Segment) => scan({ Segment, TotalSegments: 4 })));
+  assert.deepEqual(parts.flat(), await scan({}));
+  assert.ok(parts.flat().length >= 400);
+});
+
 check("items: all ten types, binary, 38 digits and Unicode come back as they went", async () => {
   await makeTable("types");
   const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
