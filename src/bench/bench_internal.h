@@ -56,6 +56,7 @@ struct bench_writer {
     char timestamp[17];
     int64_t timestamp_until_us;
     str filler;              /* what makes an item as large as it should be */
+    uint64_t writes;         /* so far */
 };
 
 void bench_writer_open(struct bench_writer *writer, struct world *world, const struct bench_options *options, const char *host);

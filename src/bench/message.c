@@ -5,12 +5,14 @@
 #include <stdlib.h>
 #include <time.h>
 
+enum { NUMBER_LEAST = 10000000, NUMBER_SIZE = 5 };
+
 void bench_writer_open(struct bench_writer *writer, struct world *world, const struct bench_options *options, const char *host)
 {
     *writer = (struct bench_writer){.options = options, .host = host, .world = world, .cache = auth_cache_new(world)};
     call_open(&writer->call, world, NULL);
     /* An item's size counts names and values: p and its key, n and its number, v and the rest. */
-    size_t others = 1 + 4 + BENCH_KEY_DIGITS + 1 + 2 + 1;
+    size_t others = 1 + 4 + BENCH_KEY_DIGITS + 1 + NUMBER_SIZE + 1;
     size_t filler = options->item_bytes > others ? options->item_bytes - others : 1;
     char *text = malloc(filler);
     assert(text);
@@ -72,8 +74,10 @@ str bench_message(struct bench_writer *writer, const char *target, str body)
 
 static str put_body(struct bench_writer *writer, uint64_t key)
 {
-    return arena_printf(&writer->call.arena, "{\"TableName\":\"%s\",\"Item\":{\"p\":{\"S\":\"key-%08llu\"},\"n\":{\"N\":\"1\"},\"v\":{\"S\":\"%.*s\"}}}", writer->options->table,
-                        (unsigned long long)key, STR_ARG(writer->filler));
+    /* No two writes of a key are equal, or a server might find that there is nothing to write. */
+    unsigned long long number = NUMBER_LEAST + writer->writes++ % NUMBER_LEAST;
+    return arena_printf(&writer->call.arena, "{\"TableName\":\"%s\",\"Item\":{\"p\":{\"S\":\"key-%08llu\"},\"n\":{\"N\":\"%llu\"},\"v\":{\"S\":\"%.*s\"}}}",
+                        writer->options->table, (unsigned long long)key, number, STR_ARG(writer->filler));
 }
 
 str bench_operation(struct bench_writer *writer, enum bench_op op, uint64_t key)
@@ -108,8 +112,8 @@ str bench_answer_body(struct arena *arena, unsigned item_bytes)
 {
     struct buf out;
     buf_open(&out, arena, item_bytes + 128);
-    BUF_ADD_LITERAL(&out, "{\"Item\":{\"p\":{\"S\":\"key-00000000\"},\"n\":{\"N\":\"1\"},\"v\":{\"S\":\"");
-    for (unsigned at = 0; at + 18 < item_bytes; at++)
+    BUF_ADD_LITERAL(&out, "{\"Item\":{\"p\":{\"S\":\"key-00000000\"},\"n\":{\"N\":\"10000000\"},\"v\":{\"S\":\"");
+    for (unsigned at = 0; at + 20 < item_bytes; at++)
         buf_add_byte(&out, (uint8_t)('a' + at * 7 % 26));
     BUF_ADD_LITERAL(&out, "\"}}}");
     return buf_str(&out);

@@ -180,6 +180,7 @@ struct http *http_start(const struct http_options *options, char *problem, size_
     atomic_init(&http->is_stopping, false);
     atomic_init(&http->requests_active, 0);
     atomic_init(&http->users, 1);
+    atomic_init(&http->resuming, 0);
     world_mutex_open(options->world, &http->mutex);
     world_cond_open(options->world, &http->sweeper_wake);
     register_metrics(http);

@@ -33,8 +33,15 @@ enum http_phase {
     PHASE_SENDING
 };
 
+/* Who changes WAIT_PENDING resumes the connection, so that it is resumed once. */
+enum http_wait {
+    WAIT_PENDING,
+    WAIT_DURABLE,
+    WAIT_ABANDONED /* the front stops and waits no longer */
+};
+
 struct http_request {
-    struct http_request *next, **before; /* spare requests, or those that wait */
+    struct http_request *next, **before; /* spare requests, or those that wait; guarded by http->mutex */
     struct http *http;
     struct MHD_Connection *connection;
     struct call call;
@@ -50,8 +57,7 @@ struct http_request {
     int64_t started_us;          /* monotonic */
     int refusal;                 /* status of the answer that PHASE_DRAIN ends with */
     atomic_int parties;          /* the connection, and the durable wait while one is outstanding: the last frees the request */
-    bool is_waiting;             /* in http->waiting; guarded by http->mutex */
-    bool is_abandoned;           /* the front stops and waits no longer; guarded by http->mutex */
+    atomic_int wait;             /* enum http_wait */
     struct api_answer answer;
 };
 
@@ -72,6 +78,7 @@ struct http {
     bool is_abandoning;           /* the front stops: nobody may begin to wait */
     unsigned abandoned_count;     /* requests whose durable wait outlives the front's end */
     atomic_uint users;            /* its owner, and those requests: the last frees it */
+    atomic_uint resuming;         /* threads that are about to resume a connection: the library may not stop before them */
     struct http_peer *peers;
     struct metric connections, refused_framing, refused_memory, closed_slow;
 };

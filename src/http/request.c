@@ -1,8 +1,7 @@
 /* A request's way through the front: headers checked, body taken in, answered at once or when what it tells of is durable.
 
    The library calls http_request_moves several times for a request, always on the connection's own thread. What other threads
-   may do is end the durable wait (on_durable) and abandon it (http_requests_abandon); both take http->mutex, and whoever takes
-   the request off the list of those that wait resumes the connection, so that it is resumed once. */
+   may do is end the durable wait (on_durable) and abandon it (http_requests_abandon): see enum http_wait. */
 #include "http/http_internal.h"
 
 #include <assert.h>
@@ -115,6 +114,26 @@ void *http_request_begins(void *cls, const char *target, struct MHD_Connection *
     return request;
 }
 
+static void waiting_insert(struct http *http, struct http_request *request)
+{
+    request->next = http->waiting;
+    request->before = &http->waiting;
+    if (request->next)
+        request->next->before = &request->next;
+    http->waiting = request;
+}
+
+static void waiting_remove(struct http_request *request)
+{
+    struct http *http = request->http;
+    world_lock(http->options.world, &http->mutex);
+    *request->before = request->next;
+    if (request->next)
+        request->next->before = request->before;
+    world_unlock(http->options.world, &http->mutex);
+    request->phase = PHASE_SENDING;
+}
+
 void http_request_ends(void *cls, struct MHD_Connection *connection, void **context, enum MHD_RequestTerminationCode how)
 {
     (void)how;
@@ -127,6 +146,9 @@ void http_request_ends(void *cls, struct MHD_Connection *connection, void **cont
     if (peer)
         atomic_store_explicit(&peer->waiting_since_us, world_mono_us(http->options.world), memory_order_relaxed);
     bool was_counted = request->is_counted;
+    /* The library may end a connection as soon as it is resumed, without asking us. */
+    if (request->phase == PHASE_WAITING)
+        waiting_remove(request);
     request_release(request);
     if (was_counted)
         atomic_fetch_sub_explicit(&http->requests_active, 1, memory_order_release);
@@ -327,53 +349,39 @@ static enum MHD_Result body_arrives(struct http_request *request, const char *da
 
 /* --- the call --- */
 
-static void waiting_insert(struct http *http, struct http_request *request)
-{
-    request->next = http->waiting;
-    request->before = &http->waiting;
-    if (request->next)
-        request->next->before = &request->next;
-    http->waiting = request;
-    request->is_waiting = true;
-}
-
-static void waiting_remove(struct http_request *request)
-{
-    *request->before = request->next;
-    if (request->next)
-        request->next->before = request->before;
-    request->is_waiting = false;
-}
-
+/* By the thread that made the last write durable, which has others to tell: so without a lock. */
 static void on_durable(struct durable_wait *wait)
 {
     struct http_request *request = wait->owner;
     struct http *http = request->http;
-    world_lock(http->options.world, &http->mutex);
-    bool abandoned = request->is_abandoned;
-    if (request->is_waiting) {
-        waiting_remove(request);
+    atomic_fetch_add(&http->resuming, 1);
+    int state = WAIT_PENDING;
+    if (atomic_compare_exchange_strong(&request->wait, &state, WAIT_DURABLE))
         MHD_resume_connection(request->connection);
-    }
-    world_unlock(http->options.world, &http->mutex);
     request_release(request);
-    if (abandoned)
+    atomic_fetch_sub(&http->resuming, 1);
+    if (state == WAIT_ABANDONED)
         http_release(http);
 }
 
 void http_requests_abandon(struct http *http)
 {
-    world_lock(http->options.world, &http->mutex);
+    struct world *world = http->options.world;
+    world_lock(world, &http->mutex);
     http->is_abandoning = true;
-    while (http->waiting) {
-        struct http_request *request = http->waiting;
-        waiting_remove(request);
-        request->is_abandoned = true;
-        atomic_fetch_add_explicit(&http->users, 1, memory_order_relaxed);
-        http->abandoned_count++;
-        MHD_resume_connection(request->connection);
+    for (struct http_request *request = http->waiting; request; request = request->next) {
+        int state = WAIT_PENDING;
+        atomic_fetch_add(&http->users, 1);
+        if (atomic_compare_exchange_strong(&request->wait, &state, WAIT_ABANDONED)) {
+            http->abandoned_count++;
+            MHD_resume_connection(request->connection);
+        } else {
+            atomic_fetch_sub(&http->users, 1);
+        }
     }
-    world_unlock(http->options.world, &http->mutex);
+    world_unlock(world, &http->mutex);
+    while (atomic_load(&http->resuming) > 0)
+        world_sleep_us(world, 100);
 }
 
 /* Puts the connection aside until the answer may leave. Suspended before our own hold is released: from then on on_durable may come at any time. */
@@ -381,14 +389,14 @@ static enum MHD_Result wait_for_durability(struct http_request *request)
 {
     struct http *http = request->http;
     atomic_fetch_add_explicit(&request->parties, 1, memory_order_relaxed);
-    request->phase = PHASE_WAITING;
     world_lock(http->options.world, &http->mutex);
     bool abandoned = http->is_abandoning;
+    atomic_init(&request->wait, abandoned ? WAIT_ABANDONED : WAIT_PENDING);
     if (abandoned) {
-        request->is_abandoned = true;
-        atomic_fetch_add_explicit(&http->users, 1, memory_order_relaxed);
+        atomic_fetch_add(&http->users, 1);
         http->abandoned_count++;
     } else {
+        request->phase = PHASE_WAITING;
         MHD_suspend_connection(request->connection);
         waiting_insert(http, request);
     }
@@ -407,12 +415,10 @@ static enum MHD_Result send_result(struct http_request *request)
 
 static enum MHD_Result resumed(struct http_request *request)
 {
-    struct http *http = request->http;
-    world_lock(http->options.world, &http->mutex);
-    bool waiting = request->is_waiting, abandoned = request->is_abandoned;
-    world_unlock(http->options.world, &http->mutex);
-    assert(!waiting);
-    return abandoned ? MHD_NO : send_result(request);
+    waiting_remove(request);
+    int state = atomic_load(&request->wait);
+    assert(state != WAIT_PENDING);
+    return state == WAIT_ABANDONED ? MHD_NO : send_result(request);
 }
 
 static enum MHD_Result body_complete(struct http_request *request)
