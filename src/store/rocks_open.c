@@ -332,6 +332,7 @@ static void set_options(struct rocks *rocks, size_t cache_bytes, bool is_new)
     set_levels(options);
     rocksdb_options_set_max_background_jobs(options, 2);
     rocksdb_options_set_max_open_files(options, open_files_max());
+    rocksdb_options_set_max_file_opening_threads(options, 4); /* 16 would be started for the fewest files */
     rocksdb_options_set_skip_stats_update_on_db_open(options, 1);
     rocksdb_options_set_bytes_per_sync(options, 1 << 20);
     rocksdb_options_compaction_readahead_size(options, 2 << 20);
