@@ -213,12 +213,12 @@ static void seeds_that_found_something_stay_clean(void **state)
     } seeds[] = {
         {4350, "a reply lost after the halt started a thread that nobody joined"},
         {3722, "a trim that failed half-way left a group formed and not sent"},
-        {338, "old row kept in the cache"},
-        {64, "read does not look again after the store"},
-        {7, "read shows what is pending"},
-        {8, "lost reply taken for a success"},
-        {2, "edit does not look again after the store"},
-        {1, "reply before durable"},
+        {2561, "old row kept in the cache"},
+        {1813, "counters of a queued group are taken too late"},
+        {40, "read does not look again after the store"},
+        {32, "drop does not wait for calls"},
+        {9, "log trimmed behind the fastest"},
+        {8, "lost reply taken for a success; the old epoch stays good"},
     };
     for (size_t i = 0; i < sizeof seeds / sizeof *seeds; i++) {
         struct run_result result;
