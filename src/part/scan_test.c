@@ -351,12 +351,115 @@ static void every_row_of_a_page_was_durable_during_the_call(void **state)
         check_busy(seed, seed % 3 ? STORE_MANNERS_RADOS : STORE_MANNERS_PLAIN);
 }
 
+/* --- In the real world --- */
+
+enum { STABLE_ROWS = 40, PASSES = 60 };
+
+struct rush {
+    struct fixture f;
+    struct row_name *rows;
+    atomic_bool is_over;
+};
+
+struct rush_thread {
+    struct rush *rush;
+    size_t place;
+};
+
+/* Every eleventh row comes and goes; the others are stable. */
+static size_t stable_place(size_t number)
+{
+    return number + number / 10;
+}
+
+static size_t passing_place(size_t number)
+{
+    return number * 11 + 10;
+}
+
+/* Changes rows that are never deleted, each to a higher number, and puts and deletes others between them. */
+static void rush_write(void *argument)
+{
+    struct rush_thread *self = argument;
+    struct fixture *f = &self->rush->f;
+    for (int64_t number = 1; !atomic_load(&self->rush->is_over); number++) {
+        size_t place = world_random_below(f->world, STABLE_ROWS / WRITERS) * WRITERS + self->place;
+        fixture_change(f, EDIT_PUT, self->rush->rows[stable_place(place)].name, number, 10);
+        fixture_change(f, number % 2 ? EDIT_PUT : EDIT_DELETE, self->rush->rows[passing_place(self->place)].name, number, 10);
+    }
+}
+
+/* Every pass sees every stable row once, no older than the pass before saw it. */
+static void rush_scan(void *argument)
+{
+    struct rush_thread *self = argument;
+    struct rush *rush = self->rush;
+    int64_t seen[STABLE_ROWS + WRITERS] = {0};
+    for (int pass = 0; pass < PASSES; pass++) {
+        struct part_scan scan = {.lower = STR("i"), .upper = STR("j"), .reverse = self->place % 2 == 1, .rows_max = 7, .bytes_max = 100000};
+        struct part_page page = {.has_more = true};
+        struct call call;
+        size_t stable = 0;
+        call_open(&call, rush->f.world, NULL);
+        while (page.has_more) {
+            assert_int_equal(part_scan(&call, rush->f.range, &scan, &call.arena, &page), FAULT_NONE);
+            for (size_t i = 0; i < page.count; i++) {
+                size_t place = 0;
+                while (!str_equal(row_key_of(&rush->rows[place]), page.rows[i].key))
+                    place++;
+                int64_t number = fixture_number(page.rows[i].stored.item);
+                assert_true(number >= seen[place]);
+                seen[place] = number;
+                stable += place % 11 != 10;
+            }
+            if (page.has_more && scan.reverse)
+                scan.upper = page.rows[page.count - 1].key;
+            else if (page.has_more)
+                scan.lower = arena_printf(&call.arena, "%.*s\x01", STR_ARG(page.rows[page.count - 1].key));
+        }
+        assert_int_equal(stable, STABLE_ROWS);
+        call_close(&call);
+    }
+}
+
+static void check_rush(enum store_manners manners)
+{
+    struct rush rush = {0};
+    rush.f = (struct fixture){.world = world_real_new(), .id = {{1, 2, 3}}};
+    rush.f.store = store_mem_new(rush.f.world, &(struct store_mem_options){.manners = manners});
+    fixture_part_open(&rush.f);
+    rush.rows = row_names(&rush.f, STABLE_ROWS + WRITERS);
+    for (size_t i = 0; i < STABLE_ROWS; i++)
+        assert_true(fixture_change(&rush.f, EDIT_PUT, rush.rows[stable_place(i)].name, 0, 10) > 0);
+    struct rush_thread all[WRITERS + 2];
+    struct world_thread *threads[WRITERS + 2];
+    for (size_t i = 0; i < WRITERS + 2; i++) {
+        all[i] = (struct rush_thread){&rush, i < WRITERS ? i : i - WRITERS};
+        threads[i] = world_thread_start(rush.f.world, "rush", i < WRITERS ? rush_write : rush_scan, &all[i]);
+    }
+    for (size_t i = WRITERS; i < WRITERS + 2; i++)
+        world_thread_join(rush.f.world, threads[i]);
+    atomic_store(&rush.is_over, true);
+    for (size_t i = 0; i < WRITERS; i++)
+        world_thread_join(rush.f.world, threads[i]);
+    free(rush.rows);
+    fixture_close(&rush.f);
+}
+
+static void scans_beside_writers_see_every_row_once_and_never_go_back(void **state)
+{
+    (void)state;
+    check_rush(STORE_MANNERS_PLAIN);
+    check_rush(STORE_MANNERS_RADOS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pages_are_the_rows_in_order),
         cmocka_unit_test(a_scan_fills_no_cache_and_an_empty_stretch_has_no_rows),
         cmocka_unit_test(every_row_of_a_page_was_durable_during_the_call),
+        cmocka_unit_test(scans_beside_writers_see_every_row_once_and_never_go_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
