@@ -11,6 +11,7 @@
 #include "world/world.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +67,7 @@ static bool open_engine(struct service *service, char *problem)
                                 .cache_bytes = options->memory ? 0 : options->item_cache_bytes};
     service->part = part_open(&part);
     service->chore = chore_start(service->world, service->catalog, service->part, &service->log);
+    chore_register_metrics(service->chore, &service->metrics);
     return true;
 }
 
@@ -126,6 +128,14 @@ static void raise_descriptor_limit(void)
         limit.rlim_cur = limit.rlim_max;
         setrlimit(RLIMIT_NOFILE, &limit);
     }
+}
+
+/* Large blocks go back to the system when they are freed; left alone, the allocator learns to keep them, and --memory-limit would not say how
+   much memory is held. */
+static void tame_allocator(void)
+{
+    mallopt(M_MMAP_THRESHOLD, 256 << 10);
+    mallopt(M_TRIM_THRESHOLD, 4 << 20);
 }
 
 static bool write_port_file(const char *path, uint16_t port, char *problem)
@@ -193,6 +203,7 @@ int cli_serve(int argc, char **argv)
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
     signal(SIGPIPE, SIG_IGN);
     raise_descriptor_limit();
+    tame_allocator();
     service.world = world_real_new();
     log_open_descriptor(&service.log, STDERR_FILENO, service.options.log_level, service.options.log);
     service.log.now_us = wall_us;

@@ -9,7 +9,7 @@
 
 enum {
     HTTP_HEADER_BYTES_MAX = 16 << 10,       /* request line and headers */
-    HTTP_CONNECTION_MEMORY_BYTES = 24 << 10, /* what the library keeps for a connection: a little over what a request's headers may take */
+    HTTP_CONNECTION_MEMORY_BYTES = 20 << 10, /* what the library keeps for a connection: a little over what a request's headers may take; it clears them every time */
     HTTP_BODY_INLINE_BYTES = 64 << 10,      /* bodies up to this size are read straight into the call's arena */
     HTTP_DRAIN_BYTES_MAX = 64 << 20,        /* how much of a refused body is read and thrown away, so that its client sees the answer */
     HTTP_BODY_BYTES_A_SECOND_MIN = 8 << 10, /* a body may take idle_seconds, and a second for every so many bytes */
