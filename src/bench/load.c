@@ -190,7 +190,7 @@ static void print_result(const struct load *load)
 static int measure(struct load *load)
 {
     if (load->options->fill && !make_table(load))
-        return bench_complain(BENCH_FAILED, "cannot make the table: %.300s", load->links[0].answer);
+        return bench_complain(BENCH_FAILED, "cannot make the table: %.1000s", load->links[0].answer);
     if (load->options->fill && load->options->op != BENCH_PUT && (!run(load, load->options->keys, 0, true) || load->result.errors > 0))
         return bench_complain(BENCH_FAILED, "cannot fill the table: %s", load->result.first_error);
     if (!run(load, load->options->requests, load->options->seconds, false))
