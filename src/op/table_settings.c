@@ -3,6 +3,8 @@
 
 #define UNITS_MAX 1000000000000
 
+enum { KMS_KEY_ID_BYTES_MAX = 2048 };
+
 static enum fault check_bound(struct call *call, const char *name, int64_t units)
 {
     if (units <= UNITS_MAX)
@@ -149,6 +151,9 @@ enum fault request_sse(struct table_request *request)
     bool enabled = wire_flag(request->json, request_member(request, object, "Enabled"), false);
     str type = wire_text(request->json, request_member(request, object, "SSEType"));
     str key = request_text(request, object, "KMSMasterKeyId");
+    /* No key has so long an id; and all of a table's description has to fit one value of the store. */
+    if (key.len > KMS_KEY_ID_BYTES_MAX)
+        return fail(call, FAULT_VALIDATION, INVALID_PARAMETER "KMSMasterKeyId is longer than the maximum of %d bytes", KMS_KEY_ID_BYTES_MAX);
     if (!enabled && (type.len || key.len))
         return fail(call, FAULT_VALIDATION, INVALID_PARAMETER "SSEType and KMSMasterKeyId can only be specified when Enabled is true in SSESpecification");
     if (str_equal(type, STR("AES256")))

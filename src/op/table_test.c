@@ -161,6 +161,55 @@ static void test_on_demand_and_delete_description(void **state)
     fixture_close(&fixture);
 }
 
+/* A description has to fit one value of the catalog, whatever a client sends. */
+static void test_key_ids_are_bounded(void **state)
+{
+    (void)state;
+    enum { ID_BYTES = 2049, HUGE_BYTES = 2 << 20 };
+    struct fixture fixture;
+    fixture_open(&fixture, 0);
+    char *id = malloc(HUGE_BYTES + 1), *request = malloc(HUGE_BYTES + 512);
+    static const size_t lengths[] = {ID_BYTES - 1, ID_BYTES, HUGE_BYTES};
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        memset(id, 'k', lengths[i]);
+        id[lengths[i]] = 0;
+        snprintf(request, HUGE_BYTES + 512, "{\"TableName\":\"abc%zu\"," PK ON_DEMAND ",\"SSESpecification\":{\"Enabled\":true,\"KMSMasterKeyId\":\"%s\"}}", i, id);
+        if (lengths[i] < ID_BYTES)
+            expect_good(&fixture, "CreateTable", request);
+        else
+            expect_fault(&fixture, "CreateTable", request, FAULT_VALIDATION, INVALID "KMSMasterKeyId is longer than the maximum of 2048 bytes");
+        snprintf(request, HUGE_BYTES + 512, "{\"TableName\":\"abc0\",\"SSESpecification\":{\"Enabled\":true,\"KMSMasterKeyId\":\"%s\"}}", id);
+        if (lengths[i] >= ID_BYTES)
+            expect_fault(&fixture, "UpdateTable", request, FAULT_VALIDATION, INVALID "KMSMasterKeyId is longer than the maximum of 2048 bytes");
+    }
+    free(id);
+    free(request);
+    fixture_close(&fixture);
+}
+
+/* As many definitions as a body holds: the first that stands twice is told, and not after minutes. */
+static void test_endless_definitions(void **state)
+{
+    (void)state;
+    enum { COUNT = 200000, EACH = 64 };
+    struct fixture fixture;
+    fixture_open(&fixture, 0);
+    char *request = malloc((size_t)COUNT * EACH + 512), *at = request;
+    at += sprintf(at, "{\"TableName\":\"abc\"" ON_DEMAND ",\"KeySchema\":[{\"AttributeName\":\"a0\",\"KeyType\":\"HASH\"}],\"AttributeDefinitions\":[");
+    char *last = at;
+    for (int i = 0; i < COUNT; i++) {
+        last = at;
+        at += sprintf(at, "%s{\"AttributeName\":\"a%d\",\"AttributeType\":\"S\"}", i ? "," : "", i);
+    }
+    strcpy(at, "]}");
+    expect_fault(&fixture, "CreateTable", request, FAULT_VALIDATION,
+        INVALID "Number of attributes in KeySchema does not exactly match number of attributes defined in AttributeDefinitions");
+    sprintf(last, ",{\"AttributeName\":\"a77\",\"AttributeType\":\"N\"},{\"AttributeName\":\"a7\",\"AttributeType\":\"S\"}]}");
+    expect_fault(&fixture, "CreateTable", request, FAULT_VALIDATION, INVALID "Duplicate AttributeName in AttributeDefinitions: a77");
+    free(request);
+    fixture_close(&fixture);
+}
+
 static void test_create_faults(void **state)
 {
     (void)state;
@@ -605,6 +654,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_provisioned_description),
         cmocka_unit_test(test_on_demand_and_delete_description),
+        cmocka_unit_test(test_key_ids_are_bounded),
+        cmocka_unit_test(test_endless_definitions),
         cmocka_unit_test(test_create_faults),
         cmocka_unit_test(test_multiple_keys),
         cmocka_unit_test(test_settings_are_shown),
