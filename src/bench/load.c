@@ -56,7 +56,7 @@ static bool connect_link(struct load *load, struct link *link)
     if (link->socket < 0 || connect(link->socket, (struct sockaddr *)&load->address, sizeof load->address) != 0)
         return false;
     setsockopt(link->socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    link->answer = malloc(ANSWER_BYTES_MAX);
+    link->answer = malloc(ANSWER_BYTES_MAX + 1);
     assert(link->answer);
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = link};
     return epoll_ctl(load->poll, EPOLL_CTL_ADD, link->socket, &event) == 0;
@@ -169,6 +169,7 @@ static bool make_table(struct load *load)
         if (got <= 0)
             return false;
         link->answer_bytes += (size_t)got;
+        link->answer[link->answer_bytes] = 0;
     }
     return memcmp(link->answer, "HTTP/1.1 200", 12) == 0 || memmem(link->answer, link->answer_bytes, "ResourceInUseException", 22);
 }
