@@ -4,6 +4,13 @@
 #include <assert.h>
 #include <stdlib.h>
 
+static const char *operation_name(const struct api *api, size_t operation)
+{
+    size_t operations;
+    const struct op *ops = op_all(&operations);
+    return operation < operations && operation < api->meter_count ? ops[operation].name : "none";
+}
+
 static const char *label(struct api *api, const char *name)
 {
     str text = arena_printf(&api->texts, "operation=\"%s\"", name);
@@ -14,14 +21,14 @@ void api_meters_open(struct api *api)
 {
     struct metrics *metrics = api->options.service.metrics;
     size_t operations;
-    const struct op *ops = op_all(&operations);
+    op_all(&operations);
     arena_open(&api->texts, NULL);
     api->meter_count = operations + 1;
     api->meters = calloc(api->meter_count, sizeof *api->meters);
     assert(api->meters);
     const char **labels = ARENA_NEW_ARRAY(&api->texts, const char *, api->meter_count);
     for (size_t i = 0; i < api->meter_count; i++)
-        labels[i] = label(api, i < operations ? ops[i].name : "none");
+        labels[i] = label(api, operation_name(api, i));
     if (!metrics)
         return;
     for (size_t i = 0; i < api->meter_count; i++)
@@ -52,7 +59,12 @@ void api_answer_leaves(struct api *api, const struct api_answer *answer)
         metric_add(&meter->server_errors, 1);
     else if (answer->status >= 400)
         metric_add(&meter->client_errors, 1);
-    metric_observe_us(&meter->seconds, world_mono_us(api->options.service.world) - answer->started_us);
+    int64_t took_us = world_mono_us(api->options.service.world) - answer->started_us;
+    metric_observe_us(&meter->seconds, took_us);
+    struct log *log = api->options.service.log;
+    if (log && log->level <= LOG_DEBUG)
+        log_event(log, LOG_DEBUG, "request answered", "%s, status %d, %lld us", operation_name(api, answer->operation),
+                  answer->status, (long long)took_us);
 }
 
 void api_metrics_write(struct api *api, struct buf *out)

@@ -170,6 +170,14 @@ static void greet(const struct service *service)
     fflush(stdout);
 }
 
+static void warn_when_open(struct service *service)
+{
+    const char *listen = service->options.listen;
+    bool is_local = strncmp(listen, "127.", 4) == 0 || strcmp(listen, "::1") == 0;
+    if (!is_local && service->options.auth == API_AUTH_ANY)
+        log_event(&service->log, LOG_WARN, "open to the network", "whoever reaches %s may read and write every table; --auth required asks for signatures", listen);
+}
+
 static int serve(struct service *service, const sigset_t *signals, char *problem)
 {
     const struct cli_serve_options *options = &service->options;
@@ -180,6 +188,7 @@ static int serve(struct service *service, const sigset_t *signals, char *problem
     if (options->port_file && !write_port_file(options->port_file, http_port(service->http), problem))
         return CLI_FAILED;
     greet(service);
+    warn_when_open(service);
     int signal_number = 0;
     sigwait(signals, &signal_number);
     log_event(&service->log, LOG_INFO, "server stops", "on %s; again to stop at once", signal_number == SIGINT ? "SIGINT" : "SIGTERM");

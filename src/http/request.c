@@ -31,7 +31,9 @@ static struct http_request *request_acquire(struct http *http)
     }
     memset(request, 0, offsetof(struct http_request, headers_inline));
     memset(&request->target, 0, sizeof *request - offsetof(struct http_request, target));
-    call_open(&request->call, http->options.world, http->options.memory);
+    /* Without a world: its time is that of the whole request, which is yet to come. */
+    call_open(&request->call, NULL, http->options.memory);
+    request->call.world = http->options.world;
     request->call.arena = arena;
     request->http = http;
     atomic_init(&request->parties, 1);
