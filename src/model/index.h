@@ -12,7 +12,7 @@
 
 #include "model/key.h"
 
-enum { INDEX_PARTS_MAX = 4 };
+enum { INDEX_PARTS_MAX = 4, LOCAL_INDEXES_MAX = 5 /* of a table */ };
 
 struct index_schema {
     const struct key_schema *table;

@@ -23,7 +23,7 @@ enum {
 };
 
 /* Which rows of a range a key belongs to: its first byte. Meta rows come first. */
-enum row_space { ROW_META = 'a', ROW_ITEM = 'i', ROW_LOCAL_INDEX = 'k', ROW_LOG = 'l' };
+enum row_space { ROW_META = 'a', ROW_COLLECTION = 'c', ROW_ITEM = 'i', ROW_LOCAL_INDEX = 'k', ROW_LOG = 'l' };
 
 /* One attribute of a key. */
 struct key_attribute {

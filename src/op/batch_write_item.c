@@ -8,6 +8,7 @@ struct batch {
     size_t count;
     const struct table *table;
     struct item_charge charge;
+    uint64_t *collection_bytes; /* behind each edit: of its item collection */
 };
 
 /* All tables of a request. */
@@ -75,6 +76,7 @@ static enum fault resolve_edit(struct call *call, const struct table *table, str
     }
     edit->row_key = buf_str(&row_key);
     item_index_keys(call, table, edit);
+    item_local_indexes(call, table, edit);
     return FAULT_NONE;
 }
 
@@ -82,6 +84,7 @@ static enum fault resolve_edit(struct call *call, const struct table *table, str
 static enum fault resolve(struct call *call, struct batch *batch)
 {
     item_charge_open(call, batch->table, &batch->charge);
+    batch->collection_bytes = ARENA_NEW_ARRAY(&call->arena, uint64_t, batch->count);
     for (size_t i = 0; i < batch->count; i++) {
         struct edit *edit = &batch->edits[i];
         TRY(resolve_edit(call, batch->table, edit));
@@ -95,8 +98,9 @@ static enum fault resolve(struct call *call, struct batch *batch)
     return FAULT_NONE;
 }
 
-static enum fault write_edit(struct op_context *context, struct call *call, struct batch *batch, struct edit *edit)
+static enum fault write_edit(struct op_context *context, struct call *call, struct batch *batch, size_t at)
 {
+    const struct edit *edit = &batch->edits[at];
     struct part_range *range;
     struct edit_outcome outcome;
     TRY(part_range_acquire(call, context->service->part, table_range_of(batch->table, edit->row_key), &range));
@@ -104,6 +108,7 @@ static enum fault write_edit(struct op_context *context, struct call *call, stru
     part_range_release(range);
     TRY(fault);
     item_charge_write(call, &batch->charge, &outcome);
+    batch->collection_bytes[at] = outcome.collection_bytes;
     return FAULT_NONE;
 }
 
@@ -121,21 +126,33 @@ static void answer_charges(struct call *call, const struct json *request, const 
     buf_add_byte(answer, ']');
 }
 
-static bool collection_came_before(const struct batch *batch, size_t at)
+static bool same_collection(const struct batch *batch, size_t left, size_t right)
 {
     str name = batch->table->keys.partition.name;
-    for (size_t other = 0; other < at; other++) {
-        if (value_equal(item_get(batch->edits[other].key_item, name), item_get(batch->edits[at].key_item, name)))
-            return true;
-    }
-    return false;
+    return value_equal(item_get(batch->edits[left].key_item, name), item_get(batch->edits[right].key_item, name));
 }
 
-/* Each collection that the batch touched, once, by table. */
-static enum fault answer_collections(struct op_context *context, struct call *call, const struct json *request, const struct batches *batches, struct buf *answer)
+/* Each collection of the table that the batch touched, once, as the last of its edits left it. */
+static void answer_collections_of(const struct batch *batch, struct buf *answer)
+{
+    for (size_t at = 0; at < batch->count; at++) {
+        uint64_t bytes = batch->collection_bytes[at];
+        bool came_before = false;
+        for (size_t other = 0; other < at; other++)
+            came_before |= same_collection(batch, other, at);
+        for (size_t other = at + 1; other < batch->count; other++)
+            bytes = same_collection(batch, other, at) ? batch->collection_bytes[other] : bytes;
+        if (came_before)
+            continue;
+        json_write_comma(answer);
+        item_collection_answer(batch->table, batch->edits[at].key_item, bytes, answer);
+    }
+}
+
+static void answer_collections(const struct json *request, const struct batches *batches, struct buf *answer)
 {
     if (!str_equal(wire_text(request, json_member(request, 0, STR("ReturnItemCollectionMetrics"))), STR("SIZE")))
-        return FAULT_NONE;
+        return;
     json_write_name(answer, "ItemCollectionMetrics");
     buf_add_byte(answer, '{');
     for (size_t i = 0; i < batches->count; i++) {
@@ -145,19 +162,10 @@ static enum fault answer_collections(struct op_context *context, struct call *ca
         json_write_comma(answer);
         json_write_string(answer, batch->name);
         BUF_ADD_LITERAL(answer, ":[");
-        for (size_t at = 0; at < batch->count; at++) {
-            if (collection_came_before(batch, at))
-                continue;
-            struct part_range *range;
-            TRY(part_range_acquire(call, context->service->part, table_range_of(batch->table, batch->edits[at].row_key), &range));
-            json_write_comma(answer);
-            item_collection_answer(batch->table, range, batch->edits[at].key_item, answer);
-            part_range_release(range);
-        }
+        answer_collections_of(batch, answer);
         buf_add_byte(answer, ']');
     }
     buf_add_byte(answer, '}');
-    return FAULT_NONE;
 }
 
 /* The tables that it acquires are the caller's to release. */
@@ -169,10 +177,10 @@ static enum fault run(struct op_context *context, struct call *call, const struc
         TRY(resolve(call, &batches->all[i]));
     for (size_t i = 0; i < batches->count; i++) {
         for (size_t at = 0; at < batches->all[i].count; at++)
-            TRY(write_edit(context, call, &batches->all[i], &batches->all[i].edits[at]));
+            TRY(write_edit(context, call, &batches->all[i], at));
     }
     BUF_ADD_LITERAL(answer, "{\"UnprocessedItems\":{}");
-    TRY(answer_collections(context, call, request, batches, answer));
+    answer_collections(request, batches, answer);
     answer_charges(call, request, batches, answer);
     buf_add_byte(answer, '}');
     return FAULT_NONE;

@@ -74,16 +74,13 @@ bool item_collections_exist(const struct table *table)
     return table->index_count && table->indexes[0].is_local;
 }
 
-void item_collection_answer(const struct table *table, struct part_range *range, str key_item, struct buf *answer)
+void item_collection_answer(const struct table *table, str key_item, uint64_t collection_bytes, struct buf *answer)
 {
     enum { GIGABYTE = 1 << 30 };
-    /* A collection is no larger than all rows of its range: whole gigabytes from nothing to there hold its size. */
-    struct part_range_counts counts;
-    part_range_count(range, &counts);
-    uint64_t upper = counts.bytes / GIGABYTE + 1;
+    uint64_t lower = collection_bytes / GIGABYTE;
     BUF_ADD_LITERAL(answer, "{\"ItemCollectionKey\":{");
     json_write_string(answer, table->keys.partition.name);
     buf_add_byte(answer, ':');
     value_write_json(answer, item_get(key_item, table->keys.partition.name));
-    buf_printf(answer, "},\"SizeEstimateRangeGB\":[0,%llu]}", (unsigned long long)upper);
+    buf_printf(answer, "},\"SizeEstimateRangeGB\":[%llu,%llu]}", (unsigned long long)lower, (unsigned long long)lower + 1);
 }

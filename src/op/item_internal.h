@@ -66,6 +66,9 @@ enum fault item_read_projection(struct call *call, const struct json *request, u
 /* The key attributes of the table's indexes, whose types and lengths the changed item must keep. Into the edit, in the call's arena. */
 void item_index_keys(struct call *call, const struct table *table, struct edit *edit);
 
+/* The table's local indexes, whose entries change with the item. Into the edit, in the call's arena; for every edit that goes to part_edit. */
+void item_local_indexes(struct call *call, const struct table *table, struct edit *edit);
+
 /* Refuses an update that writes a key attribute, brings another type than its index has to an index key, or leads into either. The edit
    has its index keys. */
 enum fault item_check_update_paths(struct call *call, const struct table *table, const struct edit *edit) MUST_USE;
@@ -93,8 +96,8 @@ void item_charge_write(struct call *call, struct item_charge *charge, const stru
 /* A ConsumedCapacity object. Not for CAPACITY_NONE. */
 void item_charge_answer(struct call *call, const struct item_charge *charge, enum wire_capacity_detail detail, str table_name, struct buf *answer);
 
-/* An ItemCollectionMetrics object for the collection of the item that has `key_item`. */
-void item_collection_answer(const struct table *table, struct part_range *range, str key_item, struct buf *answer);
+/* An ItemCollectionMetrics object for the collection of the item that has `key_item`: the whole gigabytes between which its size lies. */
+void item_collection_answer(const struct table *table, str key_item, uint64_t collection_bytes, struct buf *answer);
 
 /* Whether the table has item collections as AWS counts them: only with a local index. */
 bool item_collections_exist(const struct table *table);

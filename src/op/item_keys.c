@@ -40,6 +40,20 @@ void item_index_keys(struct call *call, const struct table *table, struct edit *
     edit->index_keys = keys;
 }
 
+void item_local_indexes(struct call *call, const struct table *table, struct edit *edit)
+{
+    size_t count = 0;
+    while (count < table->index_count && table->indexes[count].is_local)
+        count++;
+    edit->local_index_count = count;
+    if (count == 0)
+        return;
+    struct index_schema *schemas = ARENA_NEW_ARRAY(&call->arena, struct index_schema, count);
+    for (size_t i = 0; i < count; i++)
+        table_index_schema(table, &table->indexes[i], &schemas[i]);
+    edit->local_indexes = schemas;
+}
+
 /* What a visit of a program's paths looks for. */
 struct path_search {
     struct call *call;

@@ -28,8 +28,7 @@ static str returned_attributes(struct call *call, const struct item_write *write
     __builtin_unreachable();
 }
 
-static void answer_write(struct call *call, const struct table *table, struct part_range *range, const struct item_write *write,
-    const struct edit_outcome *outcome, struct buf *answer)
+static void answer_write(struct call *call, const struct table *table, const struct item_write *write, const struct edit_outcome *outcome, struct buf *answer)
 {
     buf_add_byte(answer, '{');
     str attributes = returned_attributes(call, write, outcome);
@@ -46,7 +45,7 @@ static void answer_write(struct call *call, const struct table *table, struct pa
     }
     if (write->wants_metrics && item_collections_exist(table)) {
         json_write_name(answer, "ItemCollectionMetrics");
-        item_collection_answer(table, range, write->edit.key_item, answer);
+        item_collection_answer(table, write->edit.key_item, outcome->collection_bytes, answer);
     }
     buf_add_byte(answer, '}');
 }
@@ -56,9 +55,10 @@ enum fault item_write_run(struct op_context *context, struct call *call, const s
     struct part_range *range;
     TRY(part_range_acquire(call, context->service->part, table_range_of(table, write->edit.row_key), &range));
     struct edit_outcome outcome;
+    item_local_indexes(call, table, &write->edit);
     enum fault fault = part_edit(call, range, &write->edit, &outcome);
     if (fault == FAULT_NONE)
-        answer_write(call, table, range, write, &outcome, answer);
+        answer_write(call, table, write, &outcome, answer);
     else if (fault == FAULT_CONDITIONAL_CHECK_FAILED && write->shows_failed_item && outcome.had_item)
         call->failed_item = outcome.before.item;
     part_range_release(range);

@@ -5,13 +5,13 @@
 
 #define UPDATE_TOO_LARGE "Item size to update has exceeded the maximum allowed size"
 
-enum { FLAG_MEASURES_STATEMENT = 1 }; /* of the encoding */
+enum { FLAG_MEASURES_STATEMENT = 1, FLAG_LOCAL_INDEXES = 2, FLAGS_MAX = 3 }; /* of the encoding */
 
 void edit_encode(const struct edit *edit, struct buf *out)
 {
     buf_add_byte(out, EDIT_VERSION);
     buf_add_byte(out, (uint8_t)edit->kind);
-    buf_add_byte(out, edit->measures_statement ? FLAG_MEASURES_STATEMENT : 0);
+    buf_add_byte(out, (uint8_t)((edit->measures_statement ? FLAG_MEASURES_STATEMENT : 0) | (edit->local_index_count > 0 ? FLAG_LOCAL_INDEXES : 0)));
     buf_add_counted(out, edit->row_key);
     buf_add_counted(out, edit->key_item);
     buf_add_counted(out, edit->condition);
@@ -24,6 +24,8 @@ void edit_encode(const struct edit *edit, struct buf *out)
         buf_add_counted(out, key->index);
         buf_add_varint(out, key->bytes_max);
     }
+    if (edit->local_index_count > 0)
+        local_indexes_encode(edit, out);
 }
 
 static bool take_byte(str *rest, uint8_t *byte)
@@ -77,17 +79,18 @@ bool edit_decode(struct arena *arena, str bytes, struct edit *out)
     *out = (struct edit){0};
     if (!take_byte(&bytes, &version) || version != EDIT_VERSION || !take_byte(&bytes, &kind) || kind < EDIT_PUT || kind > EDIT_CHECK)
         return false;
-    if (!take_byte(&bytes, &flags) || flags > FLAG_MEASURES_STATEMENT)
+    if (!take_byte(&bytes, &flags) || flags > FLAGS_MAX)
         return false;
     out->kind = (enum edit_kind)kind;
-    out->measures_statement = flags == FLAG_MEASURES_STATEMENT;
+    out->measures_statement = flags & FLAG_MEASURES_STATEMENT;
     if (!str_take_counted(&bytes, &out->row_key) || !str_take_counted(&bytes, &out->key_item) || !str_take_counted(&bytes, &out->condition) ||
-        !str_take_counted(&bytes, &out->action) || !take_index_keys(arena, &bytes, out) || bytes.len > 0)
+        !str_take_counted(&bytes, &out->action) || !take_index_keys(arena, &bytes, out) ||
+        (flags & FLAG_LOCAL_INDEXES && !local_indexes_decode(arena, &bytes, out)) || bytes.len > 0)
         return false;
     bool row_key_is_valid = out->row_key.len > 0 && out->row_key.len <= STORE_KEY_MAX && out->row_key.data[0] == ROW_ITEM &&
                             str_find(out->row_key, '\0') == out->row_key.len;
     return row_key_is_valid && item_is_valid(out->key_item) && action_is_valid(out->kind, out->action) &&
-           (out->condition.len == 0 || expr_program_is_valid(out->condition, EXPR_CONDITION));
+           (out->condition.len == 0 || expr_program_is_valid(out->condition, EXPR_CONDITION)) && local_indexes_fit(arena, out);
 }
 
 /* Reference indexes-streams-ttl.md section 2 and numbers-and-keys.md section 3. */

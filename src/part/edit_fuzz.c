@@ -1,11 +1,26 @@
 /* Bytes taken for an edit, as another node or a transaction record would bring them: refused, or encoded to the same edit again and
-   applied without harm. */
-#include "part/part.h"
+   applied without harm, local indexes included. */
+#include "part/part_internal.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void change_local_indexes(struct call *call, const struct edit *edit, const struct edit_outcome *outcome)
+{
+    struct local_changes changes;
+    local_index_changes(&call->arena, edit, outcome, &changes);
+    assert(changes.count <= 2 * edit->local_index_count);
+    for (size_t i = 0; i < changes.count; i++) {
+        const struct local_change *change = &changes.rows[i];
+        assert(change->key.len > 0 && change->key.len <= STORE_KEY_MAX && str_find(change->key, '\0') == change->key.len);
+        assert(change->before.item.data || change->after.item.data);
+        assert(!change->after.item.data || (item_is_valid(change->after.item) && change->after.size == item_size(change->after.item)));
+    }
+    str collection = local_collection_key(&call->arena, edit);
+    assert(collection.len > 0 && collection.len <= STORE_KEY_MAX);
+}
 
 static void apply(struct call *call, const struct edit *edit, bool had_item, str item)
 {
@@ -18,6 +33,8 @@ static void apply(struct call *call, const struct edit *edit, bool had_item, str
     }
     assert(!outcome.has_item || item_is_valid(outcome.after.item));
     assert(!outcome.has_item || outcome.after.size == item_size(outcome.after.item));
+    if (edit->local_index_count > 0)
+        change_local_indexes(call, edit, &outcome);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

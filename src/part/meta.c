@@ -1,4 +1,4 @@
-/* The meta rows of a range: who owns it, what it counts, who reads its log. */
+/* The meta rows of a range: who owns it, what it counts, who reads its log; and how large its item collections are. */
 #include "part/part_internal.h"
 
 #include <assert.h>
@@ -71,4 +71,15 @@ bool consumers_read(str bytes, struct consumers *out)
         consumer->images = (unsigned)images;
     }
     return bytes.len == 0;
+}
+
+void collection_write(uint64_t bytes, struct buf *out)
+{
+    buf_add_byte(out, META_VERSION);
+    buf_add_varint(out, bytes);
+}
+
+bool collection_read(str bytes, uint64_t *out)
+{
+    return take_version(&bytes) && varint_take(&bytes, out) && bytes.len == 0;
 }

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "expr/expr.h"
+#include "model/index.h"
 #include "model/stored.h"
 #include "store/store.h"
 
@@ -20,6 +21,7 @@ struct part_options {
     struct log *log;         /* may be NULL */
     struct metrics *metrics; /* may be NULL */
     size_t cache_bytes;      /* the item cache's most; 0: none */
+    uint64_t collection_bytes_max; /* of an item collection in a table with local indexes; 0: DynamoDB's 10 GB */
 };
 
 struct part *part_open(const struct part_options *options);
@@ -62,6 +64,8 @@ struct edit {
     str action;              /* EDIT_PUT: the item; EDIT_UPDATE: the update program, may be empty (creates the key-only item); else empty */
     const struct edit_index_key *index_keys;
     size_t index_key_count;
+    const struct index_schema *local_indexes; /* all of the table's, in order; their entries change with the item */
+    size_t local_index_count;
     bool measures_statement; /* EDIT_UPDATE: besides the item after it, expr_update_charge has to fit ITEM_BYTES_MAX: UpdateItem with an UpdateExpression */
 };
 
@@ -75,6 +79,7 @@ struct edit_outcome {
     bool had_item, has_item; /* before and after */
     struct stored before;    /* stamp, size, item; of no meaning unless had_item */
     struct stored after;     /* its stamp is 0 until a sequencer gives it one */
+    uint64_t collection_bytes; /* from part_edit, with local indexes: DynamoDB sizes of all items and local index entries of the item's partition key */
 };
 
 /* The one pure function: (old item, edit) to (new item or fault). Faults: CONDITIONAL_CHECK_FAILED, and VALIDATION for what can only be
@@ -86,6 +91,7 @@ enum fault edit_apply(struct call *call, const struct edit *edit, bool had_item,
 
 /* Decides the edit on the newest pending value and, when it changes something, puts it into the forming group. The answer must leave
    only once call->durable has no more holds: a hold is taken for every group that the outcome depends on, also for a failed condition.
+   FAULT_ITEM_COLLECTION_SIZE_LIMIT_EXCEEDED when the item's collection would grow beyond its limit (reference indexes-streams-ttl.md section 2).
    All results are in the call's arena. outcome->after.stamp is the change's stamp. */
 enum fault part_edit(struct call *call, struct part_range *range, const struct edit *edit, struct edit_outcome *outcome) MUST_USE;
 

@@ -61,6 +61,38 @@ struct consumers {
 void consumers_write(const struct consumers *consumers, struct buf *out);
 bool consumers_read(str bytes, struct consumers *out);
 
+/* The size of an item collection, in its row of ROW_COLLECTION; a collection without items has none. */
+void collection_write(uint64_t bytes, struct buf *out);
+bool collection_read(str bytes, uint64_t *out);
+
+/* --- Local indexes (local_index.c) --- */
+
+/* A row of a local index: what it is before and after a change of its item; an item without data: not there. */
+struct local_change {
+    str key;
+    struct stored before, after;
+};
+
+struct local_changes {
+    struct local_change rows[2 * LOCAL_INDEXES_MAX];
+    size_t count;
+    uint64_t bytes_before, bytes_after; /* of the item and its entries: DynamoDB sizes */
+};
+
+/* What the outcome, which is a change, changes in the edit's local indexes. In the arena, and views of the outcome's items: an entry that keeps all of
+   an item is the item's own bytes. The stamp of what is there after is the outcome's, so not known before a sequencer gave it. */
+void local_index_changes(struct arena *arena, const struct edit *edit, const struct edit_outcome *outcome, struct local_changes *out);
+
+/* The row key of the size of the item's collection. The edit has local indexes. */
+str local_collection_key(struct arena *arena, const struct edit *edit);
+
+/* Of the encoding of an edit that has local indexes. */
+void local_indexes_encode(const struct edit *edit, struct buf *out);
+bool local_indexes_decode(struct arena *arena, str *rest, struct edit *out);
+
+/* Whether local indexes that were decoded fit the edit, whose other parts are valid: its item has and keeps the table's key, which is its row's. */
+bool local_indexes_fit(struct arena *arena, const struct edit *edit);
+
 /* --- Groups and pending values (pending.c) --- */
 
 struct part_group;
@@ -104,6 +136,7 @@ struct part_group {
     struct arena arena;
     struct store_write *writes;
     size_t write_count, write_capacity;
+    size_t write_bytes;             /* of keys and values; some values stand in several writes */
     struct version *versions;
     struct durable_wait **waits;
     size_t wait_count, wait_capacity;
@@ -116,6 +149,7 @@ struct part_group {
 struct part_group *group_new(struct part_range *range);
 void group_free(struct part_group *group);
 size_t group_add_write(struct part_group *group, str key, str value);
+void group_replace_write(struct part_group *group, size_t write, str value);
 void group_add_wait(struct part_group *group, struct durable_wait *wait);
 
 /* --- Ranges --- */

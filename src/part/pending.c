@@ -117,7 +117,14 @@ size_t group_add_write(struct part_group *group, str key, str value)
         group->write_capacity = capacity;
     }
     group->writes[group->write_count] = (struct store_write){.key = key, .value = value};
+    group->write_bytes += key.len + value.len;
     return group->write_count++;
+}
+
+void group_replace_write(struct part_group *group, size_t write, str value)
+{
+    group->write_bytes += value.len - group->writes[write].value.len;
+    group->writes[write].value = value;
 }
 
 void group_add_wait(struct part_group *group, struct durable_wait *wait)

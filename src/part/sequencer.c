@@ -4,9 +4,13 @@
 
 #include <assert.h>
 
-enum { GROUP_BYTES = 8 << 20 /* a group that holds more takes no more edits; one edit adds at most about 3 MiB */ };
+enum {
+    GROUP_BYTES = 8 << 20,     /* a group that holds or writes more takes no more edits; */
+    EDIT_WRITES_MAX = 10 << 20 /* one edit writes less: an item, its two images in the log, and its entries in five local indexes */
+};
 
-_Static_assert(GROUP_BYTES * 2 < STORE_GROUP_BYTES_MAX, "a full group and one edit more fit the store");
+_Static_assert(GROUP_BYTES + EDIT_WRITES_MAX < STORE_GROUP_BYTES_MAX, "a full group and one edit more fit the store");
+_Static_assert((3 + LOCAL_INDEXES_MAX) * STORE_VALUE_MAX + (3 + 2 * LOCAL_INDEXES_MAX) * STORE_KEY_MAX < EDIT_WRITES_MAX, "no edit writes more");
 
 enum fault range_fail(struct call *call)
 {
@@ -28,7 +32,7 @@ static void group_seal(struct part_range *range, struct part_group *group)
 struct part_group *sequencer_forming(struct part_range *range)
 {
     struct part_group *last = range->last;
-    if (last && last->arena.held_bytes < GROUP_BYTES)
+    if (last && last->arena.held_bytes < GROUP_BYTES && last->write_bytes < GROUP_BYTES)
         return last;
     struct part_group *group = group_new(range);
     if (last) {
@@ -104,8 +108,8 @@ static void version_is_durable(struct part_range *range, struct version *version
     struct pending *pending = version->pending;
     assert(pending->oldest == version);
     ++*range_row_changes(range, pending->hash);
-    /* Whoever looks at the pending row next needs the lock, so the cache may run ahead of it. */
-    if (range->part->cache)
+    /* Whoever looks at the pending row next needs the lock, so the cache may run ahead of it. Entries of indexes are only ever scanned. */
+    if (range->part->cache && pending->key[0] != ROW_LOCAL_INDEX)
         cache_put(range->part->cache, range->number, str_of(pending->key, pending->key_bytes), version->stored);
     if (!version->newer) {
         pending_remove(&range->pending, pending);
@@ -224,35 +228,77 @@ static str copy_row(struct call *call, str row)
     return row.data ? arena_copy(&call->arena, row) : STR_NONE;
 }
 
-/* The newest value of the row, copied; a missing row has no data. Returns with the lock when it returns FAULT_NONE. */
-static enum fault newest_row(struct call *call, struct part_range *range, uint64_t hash, str key, struct pending **pending, str *row)
+/* A row's newest value, for an edit to be decided on. */
+struct newest {
+    str key;
+    uint64_t hash;
+    struct pending *pending; /* NULL: nothing of it is pending */
+    str row;                 /* in the call's arena; a missing row has no data */
+    uint32_t changes;        /* of its hash, when a visit to the store for it began */
+    enum { NEWEST_UNKNOWN, NEWEST_WANTED, NEWEST_READ } state;
+};
+
+static void newest_open(struct newest *newest, str key)
+{
+    *newest = (struct newest){.key = key, .hash = pending_hash(key)};
+}
+
+/* With the lock: whether the newest value is known now. What was known before the lock was let go may not be so any more. */
+static bool newest_is_known(struct call *call, struct part_range *range, struct newest *newest)
 {
     struct cache *cache = range->part->cache;
+    newest->pending = pending_find(&range->pending, newest->hash, newest->key);
+    if (newest->pending) {
+        newest->row = copy_row(call, newest->pending->newest->stored);
+        return true;
+    }
+    if (newest->state == NEWEST_READ && newest->changes == *range_row_changes(range, newest->hash))
+        return true;
+    if (newest->state == NEWEST_READ)
+        PROBE("part: a row changes while an edit reads it");
+    newest->state = NEWEST_UNKNOWN;
+    if (cache && cache_get(cache, range->number, newest->key, &call->arena, &newest->row))
+        return true;
+    newest->state = NEWEST_WANTED;
+    newest->changes = *range_row_changes(range, newest->hash);
+    return false;
+}
+
+/* Without the lock, inside a visit to the store. */
+static bool newest_read(struct call *call, struct part_range *range, struct newest *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i].state != NEWEST_WANTED)
+            continue;
+        rows[i].row = STR_NONE;
+        enum store_result result = store_get(range->store, rows[i].key, &call->arena, &rows[i].row);
+        if (result == STORE_FAILED)
+            return false;
+        if (result == STORE_ABSENT)
+            rows[i].row = STR_NONE;
+        rows[i].state = NEWEST_READ;
+    }
+    return true;
+}
+
+/* The newest values of the rows, all at one moment. Returns with the lock when it returns FAULT_NONE. */
+static enum fault newest_rows(struct call *call, struct part_range *range, struct newest *rows, size_t count)
+{
     world_lock(range->world, &range->lock);
     while (range_is_open(range)) {
-        *pending = pending_find(&range->pending, hash, key);
-        if (*pending) {
-            *row = copy_row(call, (*pending)->newest->stored);
-            return FAULT_NONE;
-        }
-        if (cache && cache_get(cache, range->number, key, &call->arena, row))
+        bool all_known = true;
+        for (size_t i = 0; i < count; i++)
+            all_known &= newest_is_known(call, range, &rows[i]);
+        if (all_known)
             return FAULT_NONE;
         if (!range_read_begin(range))
             break;
-        uint32_t changes = *range_row_changes(range, hash);
         world_unlock(range->world, &range->lock);
-        *row = STR_NONE;
-        enum store_result result = store_get(range->store, key, &call->arena, row);
+        bool is_read = newest_read(call, range, rows, count);
         world_lock(range->world, &range->lock);
         range_read_end(range);
-        if (result == STORE_FAILED)
+        if (!is_read)
             break;
-        if (result == STORE_ABSENT)
-            *row = STR_NONE;
-        *pending = pending_find(&range->pending, hash, key);
-        if (!*pending && changes == *range_row_changes(range, hash) && range_is_open(range))
-            return FAULT_NONE;
-        PROBE("part: a row changes while an edit reads it");
     }
     world_unlock(range->world, &range->lock);
     return range_fail(call);
@@ -267,29 +313,30 @@ static void count_change(struct counts *counts, const struct edit_outcome *outco
         visible->highest_deleted_stamp = visible->last_stamp;
 }
 
-/* Makes the change pending, in the forming group. `durable` is the row that the store has when nothing of it is pending. */
-static void add_change(struct part_range *range, struct part_group *group, uint64_t hash, const struct edit *edit, const struct edit_outcome *outcome,
-                       struct pending *pending, str durable)
+static str stored_row(struct part_group *group, const struct stored *stored)
 {
-    str row = STR_NONE;
-    if (outcome->has_item) {
-        struct buf out;
-        buf_open(&out, &group->arena, STORED_HEADER_BYTES + outcome->after.item.len);
-        stored_write(&out, &outcome->after);
-        row = buf_str(&out);
-    }
+    struct buf out;
+    buf_open(&out, &group->arena, STORED_HEADER_BYTES + stored->item.len);
+    stored_write(&out, stored);
+    return buf_str(&out);
+}
+
+/* Makes a row's change pending, in the forming group. `row`, and `durable`, which is the row that the store has when nothing of it is pending, are in the
+   group's arena; no data: no row. */
+static void add_version(struct part_range *range, struct part_group *group, uint64_t hash, str key, struct pending *pending, str row, str durable)
+{
     if (pending && pending->newest->group == group) {
         PROBE("part: two changes of a row share a group");
         pending->newest->stored = row;
-        group->writes[pending->newest->write].value = row;
+        group_replace_write(group, pending->newest->write, row);
         return;
     }
     struct version *version = ARENA_NEW(&group->arena, struct version);
     if (pending) {
         pending->newest->newer = version;
     } else {
-        pending = pending_add(&range->pending, hash, edit->row_key);
-        pending->durable = durable.data ? arena_copy(&group->arena, durable) : STR_NONE;
+        pending = pending_add(&range->pending, hash, key);
+        pending->durable = durable;
         pending->oldest = version;
     }
     pending->newest = version;
@@ -298,48 +345,133 @@ static void add_change(struct part_range *range, struct part_group *group, uint6
     version->write = group_add_write(group, str_of(pending->key, pending->key_bytes), row);
 }
 
+/* The item's own row, given back as it is written and as it is durable. */
+static void add_item_version(struct part_range *range, struct part_group *group, const struct newest *item, const struct edit_outcome *outcome, str *row,
+                             str *durable)
+{
+    *row = outcome->has_item ? stored_row(group, &outcome->after) : STR_NONE;
+    *durable = !item->pending && item->row.data ? arena_copy(&group->arena, item->row) : STR_NONE;
+    add_version(range, group, item->hash, item->key, item->pending, *row, *durable);
+}
+
+/* The rows of local indexes that change with the item, and the size of its collection. A row of which nothing is pending is as the newest value of the item
+   has it: no pending change of the item touched it. */
+static void add_local_versions(struct part_range *range, struct part_group *group, const struct edit_outcome *outcome, const struct local_changes *changes,
+                               str item_row, str item_durable)
+{
+    for (size_t i = 0; i < changes->count; i++) {
+        const struct local_change *change = &changes->rows[i];
+        uint64_t hash = pending_hash(change->key);
+        struct pending *pending = pending_find(&range->pending, hash, change->key);
+        struct stored after = change->after;
+        after.stamp = outcome->after.stamp;
+        str row = STR_NONE, durable = STR_NONE;
+        if (after.item.data)
+            row = after.item.data == outcome->after.item.data ? item_row : stored_row(group, &after);
+        if (!pending && change->before.item.data)
+            durable = item_durable.data && change->before.item.data == outcome->before.item.data ? item_durable : stored_row(group, &change->before);
+        add_version(range, group, hash, change->key, pending, row, durable);
+    }
+}
+
+static void add_collection_version(struct part_range *range, struct part_group *group, const struct newest *collection, uint64_t bytes)
+{
+    struct buf row;
+    buf_open(&row, &group->arena, 16);
+    if (bytes > 0)
+        collection_write(bytes, &row);
+    str durable = !collection->pending && collection->row.data ? arena_copy(&group->arena, collection->row) : STR_NONE;
+    add_version(range, group, collection->hash, collection->key, collection->pending, bytes > 0 ? buf_str(&row) : STR_NONE, durable);
+}
+
 static bool outcome_is_change(const struct edit_outcome *outcome)
 {
     return outcome->had_item != outcome->has_item || (outcome->has_item && !str_equal(outcome->before.item, outcome->after.item));
 }
 
+/* An edit under way: its rows' newest values, and what it changes beside the item's row. */
+struct deciding {
+    const struct edit *edit;
+    struct edit_outcome *outcome;
+    struct newest rows[2];       /* the item's; the size's of its collection, with local indexes */
+    size_t row_count;
+    struct local_changes *local; /* NULL: no local indexes, or no change */
+};
+
 /* With the lock: the change gets its stamp and its place in the forming group. */
-static struct part_group *make_change(struct call *call, struct part_range *range, uint64_t hash, const struct edit *edit, struct edit_outcome *outcome,
-                                      struct pending *pending, str row)
+static struct part_group *make_change(struct call *call, struct part_range *range, const struct deciding *deciding)
 {
     struct part_group *group = sequencer_forming(range);
+    struct edit_outcome *outcome = deciding->outcome;
+    str row, durable;
     outcome->after.stamp = sequencer_stamp(range);
     count_change(&range->counts, outcome);
-    add_change(range, group, hash, edit, outcome, pending, row);
-    log_add(range, group, edit, outcome);
+    add_item_version(range, group, &deciding->rows[0], outcome, &row, &durable);
+    if (deciding->local) {
+        add_local_versions(range, group, outcome, deciding->local, row, durable);
+        add_collection_version(range, group, &deciding->rows[1], outcome->collection_bytes);
+    }
+    log_add(range, group, deciding->edit, outcome);
     group_add_wait(group, &call->durable);
     return sequencer_next(range);
 }
 
+/* What changes in local indexes; refused when it makes the collection grow beyond its limit. */
+static enum fault decide_local(struct call *call, struct part_range *range, struct deciding *deciding)
+{
+    static const uint64_t COLLECTION_BYTES_MAX = (uint64_t)10 << 30;
+    struct edit_outcome *outcome = deciding->outcome;
+    uint64_t bytes = 0, bytes_max = range->part->options.collection_bytes_max;
+    if (deciding->row_count < 2)
+        return FAULT_NONE;
+    if (deciding->rows[1].row.data && !collection_read(deciding->rows[1].row, &bytes))
+        return range_fail(call);
+    outcome->collection_bytes = bytes;
+    if (!outcome_is_change(outcome))
+        return FAULT_NONE;
+    deciding->local = ARENA_NEW(&call->arena, struct local_changes);
+    local_index_changes(&call->arena, deciding->edit, outcome, deciding->local);
+    if (bytes < deciding->local->bytes_before)
+        return range_fail(call);
+    outcome->collection_bytes = bytes - deciding->local->bytes_before + deciding->local->bytes_after;
+    if (outcome->collection_bytes > bytes && outcome->collection_bytes > (bytes_max ? bytes_max : COLLECTION_BYTES_MAX))
+        return fail(call, FAULT_ITEM_COLLECTION_SIZE_LIMIT_EXCEEDED, "Collection size exceeded.");
+    return FAULT_NONE;
+}
+
+static enum fault decide(struct call *call, struct part_range *range, struct deciding *deciding)
+{
+    const struct newest *item = &deciding->rows[0];
+    struct stored before = {0};
+    if (item->row.data && !stored_read(item->row, &before))
+        return range_fail(call);
+    TRY(edit_apply(call, deciding->edit, item->row.data != NULL, &before, deciding->outcome));
+    return decide_local(call, range, deciding);
+}
+
 enum fault part_edit(struct call *call, struct part_range *range, const struct edit *edit, struct edit_outcome *outcome)
 {
-    struct pending *pending = NULL;
-    struct stored before = {0};
-    str row;
-    uint64_t hash = pending_hash(edit->row_key);
+    struct deciding deciding = {.edit = edit, .outcome = outcome, .row_count = 1};
+    struct part_group *next = NULL;
     *outcome = (struct edit_outcome){0};
     assert(edit->row_key.len > 0 && edit->row_key.data[0] == ROW_ITEM);
-    TRY(newest_row(call, range, hash, edit->row_key, &pending, &row));
-    enum fault fault;
-    struct part_group *next = NULL;
-    if (row.data && !stored_read(row, &before)) {
-        fault = range_fail(call);
+    newest_open(&deciding.rows[0], edit->row_key);
+    if (edit->local_index_count > 0)
+        newest_open(&deciding.rows[deciding.row_count++], local_collection_key(&call->arena, edit));
+    TRY(newest_rows(call, range, deciding.rows, deciding.row_count));
+    enum fault fault = decide(call, range, &deciding);
+    if (fault == FAULT_NONE && outcome_is_change(outcome)) {
+        next = make_change(call, range, &deciding);
     } else {
-        fault = edit_apply(call, edit, row.data != NULL, &before, outcome);
-        if (fault == FAULT_NONE && outcome_is_change(outcome)) {
-            next = make_change(call, range, hash, edit, outcome, pending, row);
-        } else if (pending) {
+        for (size_t i = 0; i < deciding.row_count; i++) {
+            if (!deciding.rows[i].pending)
+                continue;
             PROBE("part: an answer without a change waits for a pending one");
-            group_add_wait(pending->newest->group, &call->durable);
+            group_add_wait(deciding.rows[i].pending->newest->group, &call->durable);
         }
-        if (fault == FAULT_NONE && outcome->after.stamp == 0)
-            outcome->after.stamp = outcome->before.stamp;
     }
+    if (fault == FAULT_NONE && outcome->after.stamp == 0)
+        outcome->after.stamp = outcome->before.stamp;
     world_unlock(range->world, &range->lock);
     metric_add(&range->part->edits, 1);
     sequencer_send(next);
