@@ -185,10 +185,11 @@ static int serve(struct service *service, const sigset_t *signals, char *problem
         return CLI_FAILED;
     if (!open_engine(service, problem) || !open_front(service, problem))
         return CLI_FAILED;
-    if (options->port_file && !write_port_file(options->port_file, http_port(service->http), problem))
-        return CLI_FAILED;
     greet(service);
     warn_when_open(service);
+    /* Last, because who waits for the file takes it for the word that all is ready. */
+    if (options->port_file && !write_port_file(options->port_file, http_port(service->http), problem))
+        return CLI_FAILED;
     int signal_number = 0;
     sigwait(signals, &signal_number);
     log_event(&service->log, LOG_INFO, "server stops", "on %s; again to stop at once", signal_number == SIGINT ? "SIGINT" : "SIGTERM");
