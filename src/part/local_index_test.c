@@ -175,6 +175,43 @@ static void an_edit_travels_with_its_indexes(void **state)
     call_close(&call);
 }
 
+/* They are part of the data format. */
+static void the_encodings_have_their_bytes(void **state)
+{
+    (void)state;
+    struct call call;
+    struct buf out;
+    call_open(&call, NULL, NULL);
+    struct edit edit = edit_of(&call, EDIT_DELETE, &(struct looks){.pk = "p", .sk = "a", .n = -1});
+    edit.local_indexes = &indexes[1];
+    edit.local_index_count = 2;
+    buf_open(&out, &call.arena, 0);
+    edit_encode(&edit, &out);
+    str encoded = buf_str(&out);
+    static const char golden[] = "\0" /* no index keys */
+                                 "\x02\x02pk\x01\x02sk\x01"
+                                 "\x01\x01s\x01\x01\0"
+                                 "\x03\x01t\x01\0\x02\x03pad\x05" "extra";
+    assert_int_equal(encoded.data[2], 2);
+    assert_true(encoded.len > sizeof golden);
+    assert_memory_equal(encoded.data + encoded.len - (sizeof golden - 1), golden, sizeof golden - 1);
+    str key = local_collection_key(&call.arena, &edit);
+    struct buf expected;
+    buf_open(&expected, &call.arena, 0);
+    key_encode_partition(&table_keys, ROW_COLLECTION, text_value(&call.arena, "p"), &expected);
+    assert_true(str_equal(key, buf_str(&expected)));
+    assert_int_equal(key.data[0], 'c');
+    buf_open(&out, &call.arena, 0);
+    collection_write(300, &out);
+    assert_true(str_equal(buf_str(&out), STR("\x01\xac\x02")));
+    uint64_t bytes;
+    for (size_t cut = 0; cut < out.len; cut++)
+        assert_false(collection_read(str_of(out.data, cut), &bytes));
+    out.data[0]++;
+    assert_false(collection_read(buf_str(&out), &bytes));
+    call_close(&call);
+}
+
 /* Each refused: what would make entries of another item, or none that can be made. */
 static void indexes_that_do_not_fit_are_refused(void **state)
 {
@@ -387,7 +424,7 @@ static void after_a_crash_the_rows_are_what_the_items_say(void **state)
 struct writer {
     struct fixture *f;
     int faults;
-    bool *is_over;
+    atomic_bool *is_over;
 };
 
 static void write_at_random(void *argument)
@@ -433,7 +470,7 @@ static void move_on(void *argument)
 static void scan_on(void *argument)
 {
     struct writer *reader = argument;
-    while (!*reader->is_over) {
+    while (!atomic_load(reader->is_over)) {
         struct call call;
         struct part_page page;
         call_open(&call, reader->f->world, NULL);
@@ -459,38 +496,57 @@ static void scan_on(void *argument)
     }
 }
 
+static void write_and_read_at_once(struct fixture *f)
+{
+    struct writer writers[WRITERS + 2];
+    struct world_thread *threads[WRITERS + 2];
+    atomic_bool is_over = false;
+    struct client client;
+    struct edit_outcome outcome;
+    client_open(&client, f->world);
+    struct edit edit = edit_of(&client.call, EDIT_PUT, &(struct looks){.pk = "p0", .sk = "mover", .n = -1, .s = "a"});
+    assert_int_equal(fixture_run(f, &edit, &client, &outcome), FAULT_NONE);
+    client_close(&client);
+    for (int i = 0; i < WRITERS + 2; i++) {
+        writers[i] = (struct writer){.f = f, .is_over = &is_over};
+        threads[i] = world_thread_start(f->world, "local index", i < WRITERS ? write_at_random : i == WRITERS ? move_on : scan_on, &writers[i]);
+    }
+    for (int i = 0; i <= WRITERS; i++)
+        world_thread_join(f->world, threads[i]);
+    atomic_store(&is_over, true);
+    world_thread_join(f->world, threads[WRITERS + 1]);
+    for (int i = 0; i < WRITERS + 2; i++)
+        assert_int_equal(writers[i].faults, 0);
+    check_rows(f);
+}
+
 static void writers_and_readers_at_once(void **state)
 {
     (void)state;
     for (uint64_t seed = 0; seed < 24; seed++) {
         struct fixture f;
-        struct writer writers[WRITERS + 2];
-        struct world_thread *threads[WRITERS + 2];
-        bool is_over = false;
         fixture_open(&f, seed, seed % 2 ? STORE_MANNERS_RADOS : STORE_MANNERS_PLAIN);
         if (seed % 4 >= 2)
             reopen_without_cache(&f);
         store_mem_set_faults(f.store, &(struct store_mem_faults){.lost_reply = seed % 3 == 0 ? 300 : 0, .slow = 1000});
-        for (int i = 0; i < WRITERS + 2; i++)
-            writers[i] = (struct writer){.f = &f, .is_over = &is_over};
-        struct client client;
-        struct edit_outcome outcome;
-        client_open(&client, f.world);
-        struct edit edit = edit_of(&client.call, EDIT_PUT, &(struct looks){.pk = "p0", .sk = "mover", .n = -1, .s = "a"});
-        assert_int_equal(fixture_run(&f, &edit, &client, &outcome), FAULT_NONE);
-        client_close(&client);
-        for (int i = 0; i < WRITERS + 2; i++)
-            threads[i] = world_thread_start(f.world, "local index", i < WRITERS ? write_at_random : i == WRITERS ? move_on : scan_on, &writers[i]);
-        for (int i = 0; i <= WRITERS; i++)
-            world_thread_join(f.world, threads[i]);
-        is_over = true;
-        world_thread_join(f.world, threads[WRITERS + 1]);
-        for (int i = 0; i < WRITERS + 2; i++)
-            assert_int_equal(writers[i].faults, 0);
-        check_rows(&f);
+        write_and_read_at_once(&f);
         fixture_part_close(&f);
         fixture_part_open(&f);
         check_rows(&f);
+        fixture_close(&f);
+    }
+}
+
+/* For the thread sanitizer. */
+static void writers_and_readers_at_once_in_the_real_world(void **state)
+{
+    (void)state;
+    for (int manners = STORE_MANNERS_PLAIN; manners <= STORE_MANNERS_RADOS; manners++) {
+        struct store_mem_options options = {.manners = (enum store_manners)manners};
+        struct fixture f = {.world = world_real_new(), .id = {{1, 2, 3}}};
+        f.store = store_mem_new(f.world, &options);
+        fixture_part_open(&f);
+        write_and_read_at_once(&f);
         fixture_close(&f);
     }
 }
@@ -615,11 +671,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_change_changes_the_entries_that_differ),
         cmocka_unit_test(an_edit_travels_with_its_indexes),
+        cmocka_unit_test(the_encodings_have_their_bytes),
         cmocka_unit_test(indexes_that_do_not_fit_are_refused),
         cmocka_unit_test(damaged_bytes_never_crash),
         cmocka_unit_test(one_at_a_time_the_rows_follow),
         cmocka_unit_test(after_a_crash_the_rows_are_what_the_items_say),
         cmocka_unit_test(writers_and_readers_at_once),
+        cmocka_unit_test(writers_and_readers_at_once_in_the_real_world),
         cmocka_unit_test(a_pending_entry_is_not_seen),
         cmocka_unit_test(a_collection_grows_up_to_its_limit),
         cmocka_unit_test(the_limit_counts_what_is_pending),
