@@ -83,16 +83,21 @@ static uint64_t hash_of_parts(const struct index_schema *schema, const str *valu
     return XXH64_digest(&state);
 }
 
-void index_row_prefix(const struct index_schema *schema, const str *partition_values, const str *sort_values, size_t sort_count, struct buf *out)
+void index_row_hash(const struct index_schema *schema, uint64_t hash, struct buf *out)
 {
-    assert(sort_count <= schema->sort_count);
     if (schema->is_local) {
         buf_add_byte(out, ROW_LOCAL_INDEX);
         buf_add_byte(out, (uint8_t)('A' + schema->local_place));
     } else {
         buf_add_byte(out, ROW_ITEM);
     }
-    key_put_hash(out, hash_of_parts(schema, partition_values));
+    key_put_hash(out, hash);
+}
+
+void index_row_prefix(const struct index_schema *schema, const str *partition_values, const str *sort_values, size_t sort_count, struct buf *out)
+{
+    assert(sort_count <= schema->sort_count);
+    index_row_hash(schema, hash_of_parts(schema, partition_values), out);
     for (size_t part = 0; part < schema->partition_count; part++) {
         assert(value_type(partition_values[part]) == schema->partition[part].type);
         key_escape_closed(out, value_scalar(partition_values[part]));

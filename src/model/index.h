@@ -44,6 +44,9 @@ void index_row_key(const struct index_schema *schema, str item, struct buf *out)
 /* The first `partition_count` parts and `sort_count` leading sort parts of a row key, for bounds: what all entries with these values begin with. */
 void index_row_prefix(const struct index_schema *schema, const str *partition_values, const str *sort_values, size_t sort_count, struct buf *out);
 
+/* Bounds of entries: all whose hash is at or above this one are at or above these bytes. */
+void index_row_hash(const struct index_schema *schema, uint64_t hash, struct buf *out);
+
 /* Whether an index key attribute has another value (both held by the index). */
 bool index_key_differs(const struct index_schema *schema, str before, str after);
 

@@ -159,6 +159,27 @@ static void one_partition_attribute_hashes_as_a_table_does(void **state)
     arena_close(&arena);
 }
 
+static void a_hash_bounds_entries(void **state)
+{
+    (void)state;
+    struct arena arena;
+    arena_open(&arena, NULL);
+    static const struct index_schema *const schemas[] = {&local, &by_state};
+    static const char *const spaces[] = {"kC", "i"};
+    for (int i = 0; i < 2; i++) {
+        str item = an_order(&arena), key = row_key(&arena, schemas[i], item);
+        uint64_t hash = key_hash(VALUE_S, value_scalar(item_get(item, schemas[i]->partition[0].name)));
+        struct buf at, above;
+        buf_open(&at, &arena, 0);
+        buf_open(&above, &arena, 0);
+        index_row_hash(schemas[i], hash, &at);
+        index_row_hash(schemas[i], hash + 1, &above);
+        assert_true(str_begins(buf_str(&at), str_of_text(spaces[i])) && str_begins(key, buf_str(&at)));
+        assert_true(str_compare(key, buf_str(&above)) < 0);
+    }
+    arena_close(&arena);
+}
+
 static void only_items_with_proper_keys_are_held(void **state)
 {
     (void)state;
@@ -299,6 +320,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(row_keys_are_golden),
         cmocka_unit_test(one_partition_attribute_hashes_as_a_table_does),
+        cmocka_unit_test(a_hash_bounds_entries),
         cmocka_unit_test(only_items_with_proper_keys_are_held),
         cmocka_unit_test(an_index_keeps_its_keys_the_tables_and_what_it_projects),
         cmocka_unit_test(keys_differ_when_an_index_attribute_does),

@@ -25,12 +25,13 @@ str table_status_name(enum table_status status)
     return STR("ACTIVE");
 }
 
-/* The hash that a row key carries: ten bytes of seven bits behind the row space (model/key.h). */
+/* The hash that a row key carries: ten bytes of seven bits behind the row space, and behind the place of a local index (model/key.h, model/index.h). */
 static uint64_t row_key_hash(str row_key)
 {
-    assert(row_key.len > KEY_HASH_BYTES);
+    size_t start = row_key.data[0] == ROW_LOCAL_INDEX ? 2 : 1;
+    assert(row_key.len >= start + KEY_HASH_BYTES);
     uint64_t hash = 0;
-    for (size_t i = 1; i <= KEY_HASH_BYTES; i++)
+    for (size_t i = start; i < start + KEY_HASH_BYTES; i++)
         hash = hash << 7 | ((uint8_t)row_key.data[i] & 0x7f);
     return hash;
 }

@@ -101,7 +101,7 @@ enum table_status table_status_at(const struct table *table, int64_t now_us);
 /* The name in capitals, "ACTIVE". */
 str table_status_name(enum table_status status);
 
-/* The range whose rows include the row key (as key_encode makes it). */
+/* The range whose rows include the row key: of an item, as key_encode makes it, or of a local index's entry, which is where its item is. */
 struct uuid table_range_of(const struct table *table, str row_key);
 
 const struct table_index *table_index_find(const struct table *table, str index_name);

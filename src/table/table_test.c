@@ -365,6 +365,9 @@ static void test_range_of(void **state)
         key_encode(&table->keys, ROW_ITEM, buf_str(&value), STR_NONE, &row_key);
         uint64_t hash = key_hash(VALUE_S, str_of(text, (size_t)length));
         assert_int_equal(table_range_of(table, buf_str(&row_key)).bytes[0], hash >= 1ull << 63 ? 2 : 1);
+        /* A local index's entry is where its item is. */
+        str entry = arena_printf(&arena, "%cA%.*s", ROW_LOCAL_INDEX, (int)row_key.len - 1, row_key.data + 1);
+        assert_true(uuid_equal(table_range_of(table, entry), table_range_of(table, buf_str(&row_key))));
     }
     arena_close(&arena);
     table_draft_free(table);
