@@ -16,6 +16,7 @@ enum cli_store { CLI_STORE_ROCKS, CLI_STORE_MEMORY };
 enum cli_capacity { CLI_CAPACITY_OFF, CLI_CAPACITY_SHADOW };
 
 struct cli_serve_options {
+    struct arena texts;       /* the values that the file gives */
     uint16_t port;
     const char *listen;
     const char *port_file;
@@ -40,9 +41,11 @@ struct cli_serve_options {
     uint64_t item_cache_bytes;
 };
 
-/* Reads flags, then the environment, then the file: what is named first counts. Texts point into argv, the environment or memory that is
-   never freed. CLI_DONE, or CLI_MISUSED with one clear line in `problem`. */
+/* Reads flags, then the environment, then the file: what is named first counts. Texts point into argv, the environment or the options' own
+   memory. CLI_DONE, or CLI_MISUSED with one clear line in `problem`; to be closed either way. */
 int cli_serve_options_read(int argc, char **argv, struct cli_serve_options *options, char *problem, size_t problem_bytes);
+
+void cli_serve_options_close(struct cli_serve_options *options);
 
 /* The part of `stator help serve` that lists the options. */
 void cli_serve_options_print(FILE *out);

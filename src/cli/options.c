@@ -241,9 +241,7 @@ static int read_line(struct reader *reader, char *line, bool given[OPTION_COUNT]
     if (before[index])
         return CLI_DONE;
     given[index] = true;
-    char *kept = strndup(value.data ? value.data : "", value.len);
-    assert(kept);
-    return read_value(reader, option, kept);
+    return read_value(reader, option, arena_copy_text(&reader->options->texts, value));
 }
 
 static int read_file(struct reader *reader, const char *path, bool given[OPTION_COUNT])
@@ -295,6 +293,7 @@ static int check_together(struct reader *reader)
 int cli_serve_options_read(int argc, char **argv, struct cli_serve_options *options, char *problem, size_t problem_bytes)
 {
     *options = (struct cli_serve_options){.cache_bytes = UNSET, .item_cache_bytes = UNSET};
+    arena_open(&options->texts, NULL);
     struct reader reader = {options, "", problem, problem_bytes};
     for (size_t i = 0; i < OPTION_COUNT; i++) {
         int status = table[i].fallback ? read_value(&reader, &table[i], table[i].fallback) : CLI_DONE;
@@ -309,6 +308,11 @@ int cli_serve_options_read(int argc, char **argv, struct cli_serve_options *opti
     if (status == CLI_DONE)
         status = check_together(&reader);
     return status;
+}
+
+void cli_serve_options_close(struct cli_serve_options *options)
+{
+    arena_close(&options->texts);
 }
 
 /* Breaks a text at blanks into lines that fit beside the column of names. */

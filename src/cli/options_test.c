@@ -20,6 +20,7 @@ static int read_options(const char *const *words)
     while (words[count])
         count++;
     problem[0] = 0;
+    cli_serve_options_close(&options);
     return cli_serve_options_read(count, (char **)(uintptr_t)words, &options, problem, sizeof problem);
 }
 
@@ -139,6 +140,7 @@ static void wrong_files_say_where(void **state)
         unlink(path);
     }
     expect_problem(READ("--config", "/nowhere/stator.conf"), "/nowhere/stator.conf: cannot read this configuration file");
+    cli_serve_options_close(&options);
 }
 
 int main(void)

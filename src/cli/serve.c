@@ -203,8 +203,10 @@ int cli_serve(int argc, char **argv)
     struct service service = {0};
     char problem[CLI_PROBLEM_BYTES] = "";
     int status = cli_serve_options_read(argc, argv, &service.options, problem, sizeof problem);
-    if (status != CLI_DONE)
+    if (status != CLI_DONE) {
+        cli_serve_options_close(&service.options);
         return cli_complain(status, "serve", "%s", problem);
+    }
     sigset_t signals;
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);
@@ -221,5 +223,6 @@ int cli_serve(int argc, char **argv)
     metrics_open(&service.metrics);
     status = serve(&service, &signals, problem);
     close_all(&service);
+    cli_serve_options_close(&service.options);
     return status == CLI_DONE ? CLI_DONE : cli_complain(status, "serve", "%s", problem);
 }
