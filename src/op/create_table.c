@@ -71,7 +71,9 @@ static enum fault read_indexes(struct table_request *request, uint32_t list, boo
     if (is_local && request->draft->keys.sort.name.len == 0)
         return fail(call, FAULT_VALIDATION,
             INVALID_PARAMETER "Table KeySchema does not have a range key, which is required when specifying a LocalSecondaryIndex");
-    for (uint32_t i = json_first(json, list); i < json_end(json, list); i = json_next(json, i)) {
+    /* Each name is compared with those before it, so an endless list is read no further than it takes to refuse it for its length. */
+    enum { INDEXES_READ_MAX = 100 };
+    for (uint32_t i = json_first(json, list); i < json_end(json, list) && *count < INDEXES_READ_MAX; i = json_next(json, i)) {
         struct table_index *index = &indexes[*count];
         TRY(request_index(request, i, is_local, index));
         if (!is_local)

@@ -210,6 +210,24 @@ static void test_endless_definitions(void **state)
     fixture_close(&fixture);
 }
 
+/* As many indexes as a body holds are refused for their number, not compared in pairs. */
+static void test_endless_indexes(void **state)
+{
+    (void)state;
+    enum { COUNT = 100000, EACH = 128 };
+    struct fixture fixture;
+    fixture_open(&fixture, 0);
+    char *request = malloc((size_t)COUNT * EACH + 512), *at = request;
+    at += sprintf(at, "{\"TableName\":\"abc\"," PK ON_DEMAND ",\"GlobalSecondaryIndexes\":[");
+    for (int i = 0; i < COUNT; i++)
+        at += sprintf(at, "%s{\"IndexName\":\"index%d\",\"KeySchema\":[{\"AttributeName\":\"pk\",\"KeyType\":\"HASH\"}],\"Projection\":{\"ProjectionType\":\"ALL\"}}",
+            i ? "," : "", i);
+    strcpy(at, "]}");
+    expect_fault(&fixture, "CreateTable", request, FAULT_VALIDATION, INVALID "GlobalSecondaryIndex count exceeds the per-table limit of 20");
+    free(request);
+    fixture_close(&fixture);
+}
+
 static void test_create_faults(void **state)
 {
     (void)state;
@@ -656,6 +674,7 @@ int main(void)
         cmocka_unit_test(test_on_demand_and_delete_description),
         cmocka_unit_test(test_key_ids_are_bounded),
         cmocka_unit_test(test_endless_definitions),
+        cmocka_unit_test(test_endless_indexes),
         cmocka_unit_test(test_create_faults),
         cmocka_unit_test(test_multiple_keys),
         cmocka_unit_test(test_settings_are_shown),

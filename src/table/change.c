@@ -122,6 +122,10 @@ static enum fault change_apply(struct call *call, struct table_catalog *catalog,
     bytes_put_u64(next + 1, number + 1);
     memcpy(next + 9, mark.bytes, sizeof mark.bytes);
     change_add(change, STR("r"), str_of(next, sizeof next));
+    /* Whatever a request could put into a description: it must not get further than here. */
+    for (size_t i = 0; i < change->count; i++)
+        if (change->writes[i].value.len > STORE_VALUE_MAX)
+            return fail(call, FAULT_LIMIT_EXCEEDED, "Subscriber limit exceeded: The description of a table may have %d bytes", STORE_VALUE_MAX);
     if (group_apply(catalog, change, str_of(next, sizeof next)) != STORE_OK) {
         catalog->has_failed = true;
         log_event(catalog->log, LOG_ERROR, "catalog stopped", "a change of the catalog of tables could not be made durable; restart when the store is well again");

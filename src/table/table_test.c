@@ -257,6 +257,27 @@ static void test_status(void **state)
     fixture_close(&fixture);
 }
 
+/* A description that no value of the store could hold is refused, and the catalog goes on. */
+static void test_descriptions_are_bounded(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    struct call call;
+    const struct table *made;
+    fixture_open(&fixture, STORE_MANNERS_PLAIN, 0);
+    call_open(&call, fixture.world, NULL);
+    struct table *draft = draft_of("abc");
+    char *huge = arena_alloc_text(&draft->arena, STORE_VALUE_MAX);
+    memset(huge, 'k', STORE_VALUE_MAX);
+    draft->sse_enabled = true;
+    draft->sse_key_arn = str_of(huge, STORE_VALUE_MAX);
+    assert_int_equal(table_create(&call, fixture.catalog, draft, &made), FAULT_LIMIT_EXCEEDED);
+    call_close(&call);
+    assert_false(exists(&fixture, "abc"));
+    assert_int_equal(create(&fixture, "abc", NULL), FAULT_NONE);
+    fixture_close(&fixture);
+}
+
 static void test_replace_sees_changes(void **state)
 {
     (void)state;
@@ -638,6 +659,7 @@ int main(void)
         cmocka_unit_test(test_life),
         cmocka_unit_test(test_life_on_rocks),
         cmocka_unit_test(test_status),
+        cmocka_unit_test(test_descriptions_are_bounded),
         cmocka_unit_test(test_replace_sees_changes),
         cmocka_unit_test(test_list),
         cmocka_unit_test(test_arns),
