@@ -10,7 +10,7 @@
 
 enum { RECORD_VERSION = 1, STAMP_BYTES = 10, RECORD_KEY_BYTES = 1 + STAMP_BYTES + 1 };
 enum { RECORD_HAD_ITEM = 1, RECORD_HAS_ITEM = 2, RECORD_BEFORE_APART = 4, RECORD_AFTER_APART = 8 };
-enum { INLINE_BYTES_MAX = 256 << 10, TRIM_ROWS = 512, TRIM_PAGES_MAX = 8, PAGE_BYTES_MAX = 4 << 20 };
+enum { INLINE_BYTES_MAX = 256 << 10, TRIM_ROWS = 512, TRIM_PAGES_MAX = 8, PAGE_BYTES_MAX = 4 << 20, READ_BYTES_MAX = 4 << 20 };
 
 /* The key of the record of `stamp`, or with 'c' + 1 the first key behind all of its rows. */
 static void log_key(uint64_t stamp, char part, char key[RECORD_KEY_BYTES])
@@ -72,6 +72,7 @@ void log_add(struct part_range *range, struct part_group *group, const struct ed
     buf_add_counted(&value, before);
     buf_add_counted(&value, after);
     add_row(group, stamp, 'a', buf_str(&value));
+    group->record_count++;
 }
 
 static bool record_read(str key, str value, struct part_log_record *record, unsigned *flags)
@@ -129,6 +130,16 @@ enum fault part_log_start(struct call *call, struct part_range *range, str consu
     found->images = images;
     consumers_changed(range);
     return sequencer_finish(call, range);
+}
+
+bool part_log_position(struct part_range *range, str consumer, uint64_t *position)
+{
+    world_lock(range->world, &range->lock);
+    const struct consumer *found = consumer_find(range, consumer);
+    if (found)
+        *position = found->position;
+    world_unlock(range->world, &range->lock);
+    return found != NULL;
 }
 
 /* --- Trimming --- */
@@ -215,6 +226,14 @@ enum fault part_log_advance(struct call *call, struct part_range *range, str con
     return trim(call, range, TRIM_PAGES_MAX);
 }
 
+bool part_log_is_trimmed(struct part_range *range)
+{
+    world_lock(range->world, &range->lock);
+    bool is_trimmed = range->consumers.trimmed_to >= slowest_position(range);
+    world_unlock(range->world, &range->lock);
+    return is_trimmed;
+}
+
 enum fault part_log_stop(struct call *call, struct part_range *range, str consumer)
 {
     world_lock(range->world, &range->lock);
@@ -248,12 +267,13 @@ static enum fault read_records(struct call *call, struct part_range *range, uint
                                struct part_log_record *records, size_t *count)
 {
     bool more = true;
-    while (more && *count < count_max) {
+    size_t bytes = 0;
+    while (more && *count < count_max && bytes < READ_BYTES_MAX) {
         struct store_page page;
         size_t rows_max = count_max - *count;
         if (scan_log(range, after, up_to, rows_max < STORE_PAGE_ROWS_MAX ? rows_max : STORE_PAGE_ROWS_MAX, &call->arena, &page) != STORE_OK)
             return range_fail(call);
-        for (size_t i = 0; i < page.count; i++) {
+        for (size_t i = 0; i < page.count && bytes < READ_BYTES_MAX; i++) {
             str key = page.rows[i].key;
             if (key.data[key.len - 1] != 'a')
                 continue;
@@ -266,6 +286,7 @@ static enum fault read_records(struct call *call, struct part_range *range, uint
             if (flags & RECORD_AFTER_APART)
                 TRY(read_apart(call, range, record->stamp, 'c', &record->after));
             after = record->stamp;
+            bytes += record->before.len + record->after.len;
             ++*count;
         }
         more = page.has_more && page.count > 0;

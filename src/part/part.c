@@ -65,6 +65,7 @@ struct part *part_open(const struct part_options *options)
     part->world = options->world;
     world_mutex_open(part->world, &part->lock);
     world_cond_open(part->world, &part->changed);
+    world_mutex_open(part->world, &part->listener_lock);
     part->dropped = calloc(DROPPED_MAX, sizeof *part->dropped);
     assert(part->dropped);
     grow(part);
@@ -85,9 +86,18 @@ static void part_free(struct part *part)
         cache_free(part->cache);
     world_cond_close(part->world, &part->changed);
     world_mutex_close(part->world, &part->lock);
+    world_mutex_close(part->world, &part->listener_lock);
     free(part->slots);
     free(part->dropped);
     free(part);
+}
+
+void part_listen(struct part *part, part_logged logged, void *owner)
+{
+    world_lock(part->world, &part->listener_lock);
+    part->listener = logged;
+    part->listener_owner = owner;
+    world_unlock(part->world, &part->listener_lock);
 }
 
 static struct part_range *any_range(const struct part *part)

@@ -39,6 +39,11 @@ void part_abandon(struct part *part);
 enum fault part_range_acquire(struct call *call, struct part *part, struct uuid id, struct part_range **out) MUST_USE;
 void part_range_release(struct part_range *range);
 
+/* From now on `logged` is called with a range's id and a number of records whenever that many more records of its change log have become durable, before
+   the answers to their changes leave. By any thread: it must be quick, and call nothing of this part. NULL: no more; none is under way when it returns. */
+typedef void (*part_logged)(void *owner, struct uuid range, size_t count);
+void part_listen(struct part *part, part_logged logged, void *owner);
+
 /* Closes the range for ever and drops its rows from the store. New acquires are refused, calls under way may end first. Idempotent, by one thread at a time; false
    when the store failed (try again later). */
 bool part_range_drop(struct part *part, struct uuid id);
@@ -158,10 +163,41 @@ enum fault part_log_start(struct call *call, struct part_range *range, str consu
 enum fault part_log_stop(struct call *call, struct part_range *range, str consumer) MUST_USE;
 
 /* Durable records with stamps above `after`, in order, at most count_max. Never passes a stamp that is not resolved (I3). A write that leaves the item
-   equal is not logged. */
+   equal is not logged. Fewer than count_max may come although more follow, when their images are large: the end is where none come. */
 enum fault part_log_read(struct call *call, struct part_range *range, uint64_t after, size_t count_max, struct part_log_record **records, size_t *count) MUST_USE;
 
-/* The consumer needs nothing at or below `position` any more; the log is trimmed behind the slowest. */
+/* How far the consumer has come; false when there is none of the name. */
+bool part_log_position(struct part_range *range, str consumer, uint64_t *position);
+
+/* The consumer needs nothing at or below `position` any more; the log is trimmed behind the slowest: a bounded piece, so a long log takes several calls. */
 enum fault part_log_advance(struct call *call, struct part_range *range, str consumer, uint64_t position) MUST_USE;
+
+/* Whether nothing is left in the log that no consumer needs. */
+bool part_log_is_trimmed(struct part_range *range);
+
+/* --- Index ranges: rows that follow from the changes of other ranges (README.md, invariant 1) --- */
+
+/* How far an index range has come with the changes of one source range: written in the group of the entries that it speaks of. */
+struct part_index_mark {
+    uint64_t position; /* changes up to this stamp are in; while copying: where the log is to be read from behind the copy */
+    bool is_copying;
+    str copied_to;     /* is_copying: rows of the source up to this key are in */
+};
+
+/* One entry to put or, without an item, to delete. */
+struct part_index_entry {
+    str row_key;          /* model/index.h */
+    struct stored stored; /* the source change's stamp, and what the index keeps of the item */
+    bool is_delete;
+};
+
+/* The newest mark, pending or not; *found false when the index range has nothing of the source yet. In the call's arena. */
+enum fault part_index_mark_read(struct call *call, struct part_range *range, struct uuid source, bool *found, struct part_index_mark *mark) MUST_USE;
+
+/* The entries, in order, and the mark in one group; nothing at all when the range is at the mark or behind it already. The counts of the range follow; no
+   change record is written. Holds call->durable as part_edit does. At most one call at a time for a source and index range, and an entry's row belongs to
+   one source: the one that has its item. */
+enum fault part_index_apply(struct call *call, struct part_range *range, struct uuid source, const struct part_index_mark *mark,
+                            const struct part_index_entry *entries, size_t count) MUST_USE;
 
 #endif

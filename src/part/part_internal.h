@@ -140,6 +140,7 @@ struct part_group {
     struct version *versions;
     struct durable_wait **waits;
     size_t wait_count, wait_capacity;
+    size_t record_count;            /* of the change log */
     struct counts counts;           /* after the group */
     struct store_guard guard;
     uint8_t epoch[EPOCH_BYTES];
@@ -209,6 +210,9 @@ struct part {
     size_t dropped_count;
     struct cache *cache;            /* NULL: none */
     struct metric edits, groups, group_time, stops;
+    struct world_mutex listener_lock; /* guards the listener, and is held while it is called */
+    part_logged listener;
+    void *listener_owner;
 };
 
 /* Opening (range.c). Records nothing in a call; logs what is wrong. */
@@ -253,6 +257,10 @@ uint64_t sequencer_stamp(struct part_range *range);
 /* The next group to hand to the store, or NULL: taken under the lock, sent without it. */
 struct part_group *sequencer_next(struct part_range *range);
 void sequencer_send(struct part_group *group);
+
+/* Under the lock: makes a row's change pending, in the forming group. `row`, and `durable`, which is the row that the store has when nothing of it is
+   pending, are in the group's arena; no data: no row. */
+void sequencer_put(struct part_range *range, struct part_group *group, uint64_t hash, str key, struct pending *pending, str row, str durable);
 
 /* Comes with the lock, which it gives up; returns when the forming group is durable. */
 enum fault sequencer_finish(struct call *call, struct part_range *range) MUST_USE;

@@ -145,6 +145,17 @@ static void range_stop(struct part_range *range, struct part_group *group, enum 
     world_lock(range->world, &range->lock);
 }
 
+static void tell_listener(struct part_range *range, size_t record_count)
+{
+    struct part *part = range->part;
+    if (record_count == 0)
+        return;
+    world_lock(part->world, &part->listener_lock);
+    if (part->listener)
+        part->listener(part->listener_owner, range->id, record_count);
+    world_unlock(part->world, &part->listener_lock);
+}
+
 void sequencer_resolve(struct part_group *group, enum store_result result)
 {
     struct part_range *range = group->range;
@@ -162,6 +173,7 @@ void sequencer_resolve(struct part_group *group, enum store_result result)
         world_unlock(world, &range->lock);
         metric_add(&range->part->groups, 1);
         sequencer_send(next);
+        tell_listener(range, group->record_count);
         release_waits(group, FAULT_NONE);
         world_lock(world, &range->lock);
         group_recycle(range, group);
@@ -321,9 +333,7 @@ static str stored_row(struct part_group *group, const struct stored *stored)
     return buf_str(&out);
 }
 
-/* Makes a row's change pending, in the forming group. `row`, and `durable`, which is the row that the store has when nothing of it is pending, are in the
-   group's arena; no data: no row. */
-static void add_version(struct part_range *range, struct part_group *group, uint64_t hash, str key, struct pending *pending, str row, str durable)
+void sequencer_put(struct part_range *range, struct part_group *group, uint64_t hash, str key, struct pending *pending, str row, str durable)
 {
     if (pending && pending->newest->group == group) {
         PROBE("part: two changes of a row share a group");
@@ -351,7 +361,7 @@ static void add_item_version(struct part_range *range, struct part_group *group,
 {
     *row = outcome->has_item ? stored_row(group, &outcome->after) : STR_NONE;
     *durable = !item->pending && item->row.data ? arena_copy(&group->arena, item->row) : STR_NONE;
-    add_version(range, group, item->hash, item->key, item->pending, *row, *durable);
+    sequencer_put(range, group, item->hash, item->key, item->pending, *row, *durable);
 }
 
 /* The rows of local indexes that change with the item, and the size of its collection. A row of which nothing is pending is as the newest value of the item
@@ -370,7 +380,7 @@ static void add_local_versions(struct part_range *range, struct part_group *grou
             row = after.item.data == outcome->after.item.data ? item_row : stored_row(group, &after);
         if (!pending && change->before.item.data)
             durable = item_durable.data && change->before.item.data == outcome->before.item.data ? item_durable : stored_row(group, &change->before);
-        add_version(range, group, hash, change->key, pending, row, durable);
+        sequencer_put(range, group, hash, change->key, pending, row, durable);
     }
 }
 
@@ -381,7 +391,7 @@ static void add_collection_version(struct part_range *range, struct part_group *
     if (bytes > 0)
         collection_write(bytes, &row);
     str durable = !collection->pending && collection->row.data ? arena_copy(&group->arena, collection->row) : STR_NONE;
-    add_version(range, group, collection->hash, collection->key, collection->pending, bytes > 0 ? buf_str(&row) : STR_NONE, durable);
+    sequencer_put(range, group, collection->hash, collection->key, collection->pending, bytes > 0 ? buf_str(&row) : STR_NONE, durable);
 }
 
 static bool outcome_is_change(const struct edit_outcome *outcome)
