@@ -76,6 +76,8 @@ static enum fault read_indexes(struct table_request *request, uint32_t list, boo
     for (uint32_t i = json_first(json, list); i < json_end(json, list) && *count < INDEXES_READ_MAX; i = json_next(json, i)) {
         struct table_index *index = &indexes[*count];
         TRY(request_index(request, i, is_local, index));
+        /* Until its log runs. */
+        index->stage = !is_local && request->context->service->chore ? INDEX_PLANNED : INDEX_KEPT;
         if (!is_local)
             TRY(read_index_throughput(request, i, index));
         TRY(request_index_name_is_free(call, indexes, *count, index->name));
@@ -190,6 +192,9 @@ enum fault op_create_table(struct op_context *context, struct call *call, const 
     }
     const struct table *table;
     TRY(table_create(call, context->service->catalog, reading.draft, &table));
+    /* When it does not work now, the table stays CREATING until it does. */
+    if (table->logs_for_indexes && context->service->chore && chore_prepare_indexes(call, context->service->chore, table) != FAULT_NONE)
+        call_clear_fault(call);
     BUF_ADD_LITERAL(answer, "{\"TableDescription\":");
     table_describe(answer, call, table, TABLE_CREATING, &(struct table_totals){0}, false);
     buf_add_byte(answer, '}');

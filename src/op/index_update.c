@@ -170,6 +170,9 @@ static enum fault create_index(struct table_request *request, struct table_index
     index->id = world_uuid(call->world);
     index->status = TABLE_CREATING;
     index->is_backfilling = true;
+    index->stage = INDEX_PLANNED;
+    table_draft_add_index_range(call->world, draft, index);
+    draft->logs_for_indexes = true;
     draft->index_count++;
     merge_definitions(request, index);
     return request_index_counts(call, indexes, draft->index_count);
@@ -216,7 +219,26 @@ static enum fault delete_index(struct table_request *request, struct table_index
         return fail(request->call, FAULT_RESOURCE_NOT_FOUND, "Requested resource not found: Table: %.*s Index: %.*s not found", STR_ARG(request->draft->name),
             STR_ARG(action->name));
     index->status = TABLE_DELETING;
+    index->stage = INDEX_KEPT;
+    index->range_count = 0;
     return FAULT_NONE;
+}
+
+/* Whether an index of the table is being made, which a request of these updates does not end by deleting it. */
+static bool is_busy_online(const struct table_request *request, uint32_t list)
+{
+    const struct json *json = request->json;
+    for (size_t i = 0; i < request->draft->index_count; i++) {
+        const struct table_index *index = &request->draft->indexes[i];
+        bool ends = false;
+        for (uint32_t at = json_first(json, list); at < json_end(json, list); at = json_next(json, at)) {
+            struct index_action action = action_of(request, at);
+            ends |= action.kind == ACTION_DELETE && str_equal(action.name, index->name);
+        }
+        if (index->stage != INDEX_KEPT && !ends)
+            return true;
+    }
+    return false;
 }
 
 enum fault index_updates_apply(struct table_request *request, struct table_index *indexes)
@@ -228,7 +250,7 @@ enum fault index_updates_apply(struct table_request *request, struct table_index
     size_t online = 0;
     for (uint32_t i = json_first(json, list); i < json_end(json, list); i = json_next(json, i))
         online += action_of(request, i).kind != ACTION_UPDATE;
-    if (online > 1)
+    if (online > 1 || (online == 1 && is_busy_online(request, list)))
         return fail(request->call, FAULT_LIMIT_EXCEEDED, "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table");
     for (uint32_t i = json_first(json, list); i < json_end(json, list); i = json_next(json, i)) {
         struct index_action action = action_of(request, i);

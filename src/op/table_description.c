@@ -126,18 +126,17 @@ static void add_projection(struct buf *out, const struct table_index *index)
     buf_add_byte(out, '}');
 }
 
-/* Backfilling is false while the index gets its resources, then true: here the first and second half of its time. */
-static void add_index_status(struct buf *out, const struct call *call, const struct table *table, const struct table_index *index)
+/* Backfilling is false while the index gets its resources, then true. */
+static void add_index_status(struct buf *out, const struct table_index *index)
 {
     add_text(out, "IndexStatus", table_status_name(index->status));
     if (index->status == TABLE_CREATING && index->is_backfilling) {
-        int64_t half_us = (table->status_until_us - table->status_since_us) / 2;
         json_write_name(out, "Backfilling");
-        buf_add_str(out, call->now_us >= table->status_since_us + half_us && half_us > 0 ? STR("true") : STR("false"));
+        buf_add_str(out, index->stage == INDEX_COPYING ? STR("true") : STR("false"));
     }
 }
 
-static void add_index(struct buf *out, const struct call *call, const struct table *table, const struct table_index *index)
+static void add_index(struct buf *out, const struct call *call, const struct table *table, const struct table_index *index, const struct table_totals *totals)
 {
     json_write_comma(out);
     buf_add_byte(out, '{');
@@ -145,11 +144,11 @@ static void add_index(struct buf *out, const struct call *call, const struct tab
     add_index_keys(out, index);
     add_projection(out, index);
     if (!index->is_local) {
-        add_index_status(out, call, table, index);
+        add_index_status(out, index);
         add_units(out, &index->throughput, call->now_us);
     }
-    add_whole(out, "IndexSizeBytes", 0);
-    add_whole(out, "ItemCount", 0);
+    add_whole(out, "IndexSizeBytes", (int64_t)totals->indexes[index - table->indexes].bytes);
+    add_whole(out, "ItemCount", (int64_t)totals->indexes[index - table->indexes].items);
     json_write_name(out, "IndexArn");
     buf_printf(out, "\"%.*s/index/%.*s\"", STR_ARG(table->arn), STR_ARG(index->name));
     if (!index->is_local) {
@@ -159,7 +158,7 @@ static void add_index(struct buf *out, const struct call *call, const struct tab
     buf_add_byte(out, '}');
 }
 
-static void add_indexes(struct buf *out, const struct call *call, const struct table *table, const char *name, bool local)
+static void add_indexes(struct buf *out, const struct call *call, const struct table *table, const struct table_totals *totals, const char *name, bool local)
 {
     size_t count = 0;
     for (size_t i = 0; i < table->index_count; i++) {
@@ -169,7 +168,7 @@ static void add_indexes(struct buf *out, const struct call *call, const struct t
             json_write_name(out, name);
             buf_add_byte(out, '[');
         }
-        add_index(out, call, table, &table->indexes[i]);
+        add_index(out, call, table, &table->indexes[i], totals);
     }
     if (count)
         buf_add_byte(out, ']');
@@ -253,8 +252,8 @@ void table_describe(struct buf *out, struct call *call, const struct table *tabl
     wire_write_uuid(out, table->id);
     add_billing(out, table);
     if (!is_brief) {
-        add_indexes(out, call, table, "LocalSecondaryIndexes", true);
-        add_indexes(out, call, table, "GlobalSecondaryIndexes", false);
+        add_indexes(out, call, table, totals, "LocalSecondaryIndexes", true);
+        add_indexes(out, call, table, totals, "GlobalSecondaryIndexes", false);
     }
     add_stream(out, table);
     add_sse(out, table);
@@ -266,23 +265,36 @@ void table_describe(struct buf *out, struct call *call, const struct table *tabl
     buf_add_byte(out, '}');
 }
 
-enum fault table_count(struct op_context *context, struct call *call, const struct table *table, struct table_totals *totals)
+static enum fault count_ranges(struct op_context *context, struct call *call, const struct table_range *ranges, size_t range_count, uint64_t *items,
+    uint64_t *bytes) MUST_USE;
+static enum fault count_ranges(struct op_context *context, struct call *call, const struct table_range *ranges, size_t range_count, uint64_t *items,
+    uint64_t *bytes)
 {
-    *totals = (struct table_totals){0};
-    for (size_t i = 0; i < table->range_count; i++) {
+    for (size_t i = 0; i < range_count; i++) {
         struct part_range *range;
         struct part_range_counts counts;
-        enum fault fault = part_range_acquire(call, context->service->part, table->ranges[i].id, &range);
+        enum fault fault = part_range_acquire(call, context->service->part, ranges[i].id, &range);
         if (fault == FAULT_RESOURCE_NOT_FOUND) {
-            /* The table was deleted since it was found: what is described is the past, and empty. */
+            /* The table or index was deleted since it was found: what is described is the past, and empty. */
             call_clear_fault(call);
             continue;
         }
         TRY(fault);
         part_range_count(range, &counts);
         part_range_release(range);
-        totals->items += counts.items;
-        totals->bytes += counts.bytes;
+        *items += counts.items;
+        *bytes += counts.bytes;
+    }
+    return FAULT_NONE;
+}
+
+enum fault table_count(struct op_context *context, struct call *call, const struct table *table, struct table_totals *totals)
+{
+    *totals = (struct table_totals){0};
+    TRY(count_ranges(context, call, table->ranges, table->range_count, &totals->items, &totals->bytes));
+    for (size_t i = 0; i < table->index_count; i++) {
+        const struct table_index *index = &table->indexes[i];
+        TRY(count_ranges(context, call, index->ranges, index->range_count, &totals->indexes[i].items, &totals->indexes[i].bytes));
     }
     return FAULT_NONE;
 }

@@ -70,9 +70,12 @@ str names_text(struct call *call, const struct key_attribute *keys, size_t count
 
 struct table_totals {
     uint64_t items, bytes;
+    struct {
+        uint64_t items, bytes;
+    } indexes[TABLE_LOCAL_INDEXES_MAX + TABLE_GLOBAL_INDEXES_MAX]; /* by place among the table's indexes */
 };
 
-/* Items and bytes of all ranges of the table. */
+/* Items and bytes of all ranges of the table and of its global indexes. */
 enum fault table_count(struct op_context *context, struct call *call, const struct table *table, struct table_totals *totals) MUST_USE;
 
 /* A TableDescription. `shown`: the status to tell. `is_brief`: as DeleteTable answers, without schema and indexes. */

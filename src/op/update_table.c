@@ -181,6 +181,8 @@ static enum fault update_found(struct op_context *context, struct call *call, co
     }
     const struct table *made;
     TRY(table_replace(call, context->service->catalog, request.draft, &made));
+    if (context->service->chore && (made->logs_for_indexes || table->logs_for_indexes))
+        chore_wake(context->service->chore);
     struct table_totals totals;
     fault = table_count(context, call, made, &totals);
     if (fault == FAULT_NONE) {

@@ -353,6 +353,33 @@ void table_list(struct call *call, struct table_catalog *catalog, str account, s
     *has_more = found_count > limit;
 }
 
+static bool is_indexed(const struct table *table)
+{
+    bool found = table->logs_for_indexes;
+    for (size_t i = 0; i < table->index_count && !found; i++)
+        found = !table->indexes[i].is_local;
+    return found && table->status != TABLE_DELETING;
+}
+
+void table_list_indexed(struct call *call, struct table_catalog *catalog, const struct table ***tables, size_t *count)
+{
+    world_lock(catalog->world, &catalog->lock);
+    const struct table **found = ARENA_NEW_ARRAY(&call->arena, const struct table *, catalog->entry_count + 1);
+    *count = 0;
+    for (size_t i = 0; i < catalog->bucket_count; i++) {
+        for (struct catalog_entry *entry = catalog->buckets[i]; entry; entry = entry->next) {
+            if (!is_indexed(entry->table))
+                continue;
+            if (call->now_us >= table_settles_at(entry->table))
+                settle(entry, call->now_us);
+            found[(*count)++] = entry->table;
+            atomic_fetch_add_explicit(&((struct table *)(uintptr_t)entry->table)->references, 1, memory_order_relaxed);
+        }
+    }
+    world_unlock(catalog->world, &catalog->lock);
+    *tables = found;
+}
+
 bool table_condemned_next(struct table_catalog *catalog, struct uuid *range)
 {
     world_lock(catalog->world, &catalog->lock);

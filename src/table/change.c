@@ -182,6 +182,10 @@ static void draft_make_ids(struct world *world, struct table *draft)
     for (size_t i = 0; i < draft->index_count; i++) {
         indexes[i] = draft->indexes[i];
         indexes[i].id = world_uuid(world);
+        if (!indexes[i].is_local) {
+            table_draft_add_index_range(world, draft, &indexes[i]);
+            draft->logs_for_indexes = true;
+        }
     }
     draft->indexes = indexes;
     struct table_range *range = ARENA_NEW(&draft->arena, struct table_range);
@@ -234,10 +238,45 @@ static enum fault check_unchanged(struct call *call, struct table_catalog *catal
         now ? "updated" : "deleted", STR_ARG(seen->name));
 }
 
+static bool has_index_range(const struct table *table, struct uuid range)
+{
+    for (size_t i = 0; i < table->index_count; i++)
+        for (size_t at = 0; at < table->indexes[i].range_count; at++)
+            if (uuid_equal(table->indexes[i].ranges[at].id, range))
+                return true;
+    return false;
+}
+
+/* The index ranges that `table` has and `next` (NULL: nothing) has not; in the arena. */
+static struct uuid *lost_index_ranges(struct arena *arena, const struct table *table, const struct table *next, size_t *count)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < table->index_count; i++)
+        most += table->indexes[i].range_count;
+    struct uuid *lost = ARENA_NEW_ARRAY(arena, struct uuid, most);
+    *count = 0;
+    for (size_t i = 0; i < table->index_count; i++)
+        for (size_t at = 0; at < table->indexes[i].range_count; at++)
+            if (!next || !has_index_range(next, table->indexes[i].ranges[at].id))
+                lost[(*count)++] = table->indexes[i].ranges[at].id;
+    return lost;
+}
+
+static void condemn_all(struct table_catalog *catalog, const struct uuid *ranges, size_t count)
+{
+    world_lock(catalog->world, &catalog->lock);
+    for (size_t i = 0; i < count; i++)
+        catalog_condemn(catalog, ranges[i]);
+    world_unlock(catalog->world, &catalog->lock);
+}
+
 static enum fault replace_locked(struct call *call, struct table_catalog *catalog, struct table *draft, const struct table **made)
 {
     TRY(check_unchanged(call, catalog, draft));
-    enum table_status before = table_status_at(present(call, catalog, draft), call->now_us);
+    const struct table *replaced = present(call, catalog, draft);
+    enum table_status before = table_status_at(replaced, call->now_us);
+    size_t lost_count;
+    const struct uuid *lost = lost_index_ranges(&call->arena, replaced, draft, &lost_count);
     draft->change_number = next_change_number(catalog);
     if (draft->status == TABLE_UPDATING && before != TABLE_UPDATING) {
         draft->status_since_us = call->now_us;
@@ -245,8 +284,11 @@ static enum fault replace_locked(struct call *call, struct table_catalog *catalo
     }
     struct change change = {.arena = &call->arena};
     change_put_table(&change, draft);
+    for (size_t i = 0; i < lost_count; i++)
+        change_put_condemned(&change, lost[i]);
     change_add_gone(catalog, &change, call->now_us, draft->name);
     TRY(change_apply(call, catalog, &change));
+    condemn_all(catalog, lost, lost_count);
     publish(catalog, draft, made);
     return FAULT_NONE;
 }
@@ -265,8 +307,15 @@ enum fault table_replace(struct call *call, struct table_catalog *catalog, struc
 static struct table *tombstone_new(struct call *call, struct table_catalog *catalog, const struct table *table)
 {
     struct table *stone = table_draft_new(table);
+    stone->logs_for_indexes = false;
     stone->ranges = NULL;
     stone->range_count = 0;
+    struct table_index *indexes = ARENA_NEW_ARRAY(&stone->arena, struct table_index, stone->index_count);
+    for (size_t i = 0; i < stone->index_count; i++) {
+        indexes[i] = stone->indexes[i];
+        indexes[i].range_count = 0;
+    }
+    stone->indexes = indexes;
     stone->status = TABLE_DELETING;
     stone->status_since_us = call->now_us;
     stone->status_until_us = call->now_us + catalog->status_us;
@@ -285,12 +334,17 @@ static enum fault delete_locked(struct call *call, struct table_catalog *catalog
         change_delete_table(&change, table);
     for (size_t i = 0; i < table->range_count; i++)
         change_put_condemned(&change, table->ranges[i].id);
+    size_t lost_count;
+    const struct uuid *lost = lost_index_ranges(&call->arena, table, NULL, &lost_count);
+    for (size_t i = 0; i < lost_count; i++)
+        change_put_condemned(&change, lost[i]);
     change_add_gone(catalog, &change, call->now_us, table->name);
     enum fault fault = change_apply(call, catalog, &change);
     if (fault != FAULT_NONE) {
         table_draft_free(stone);
         return fault;
     }
+    condemn_all(catalog, lost, lost_count);
     world_lock(catalog->world, &catalog->lock);
     for (size_t i = 0; i < table->range_count; i++)
         catalog_condemn(catalog, table->ranges[i].id);

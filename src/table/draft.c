@@ -32,6 +32,7 @@ static const struct table_index *copy_indexes(struct arena *arena, const struct 
         for (size_t at = 0; at < index->non_key_attribute_count; at++)
             names[at] = arena_copy(arena, names[at]);
         index->non_key_attributes = names;
+        index->ranges = copy_array(arena, index->ranges, index->range_count, sizeof *index->ranges);
     }
     return indexes;
 }
@@ -86,9 +87,18 @@ void table_draft_free(struct table *draft)
     free(draft);
 }
 
+void table_draft_add_index_range(struct world *world, struct table *draft, struct table_index *index)
+{
+    struct table_range *range = ARENA_NEW(&draft->arena, struct table_range);
+    range->id = world_uuid(world);
+    index->ranges = range;
+    index->range_count = 1;
+}
+
 int64_t table_settles_at(const struct table *table)
 {
-    return table->status == TABLE_CREATING || table->status == TABLE_UPDATING ? table->status_until_us : INT64_MAX;
+    bool passes = (table->status == TABLE_CREATING || table->status == TABLE_UPDATING) && !table_waits_for_index(table);
+    return passes ? table->status_until_us : INT64_MAX;
 }
 
 static void settle_throughput(struct table_throughput *throughput)
@@ -137,9 +147,11 @@ void draft_settle(struct table *draft, int64_t now_us)
         if (indexes[i].status == TABLE_DELETING)
             continue;
         indexes[kept] = indexes[i];
-        indexes[kept].status = TABLE_ACTIVE;
-        indexes[kept].is_backfilling = false;
         settle_throughput(&indexes[kept].throughput);
+        if (indexes[kept].stage == INDEX_KEPT) {
+            indexes[kept].status = TABLE_ACTIVE;
+            indexes[kept].is_backfilling = false;
+        }
         kept++;
     }
     bool index_left = kept < draft->index_count;

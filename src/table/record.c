@@ -111,6 +111,20 @@ static void put_throughput(struct writer *writer, const struct table_throughput 
     put(writer, "throughput", map_of(&inner));
 }
 
+static void put_ranges(struct writer *writer, const struct table_range *ranges, size_t count)
+{
+    str *elements = ARENA_NEW_ARRAY(writer->arena, str, count);
+    for (size_t i = 0; i < count; i++) {
+        struct writer range = {.arena = writer->arena};
+        uint8_t from[8];
+        bytes_put_u64(from, ranges[i].hash_from);
+        put_uuid(&range, "id", ranges[i].id);
+        put(&range, "from", scalar(writer->arena, VALUE_B, str_of(from, sizeof from)));
+        elements[i] = map_of(&range);
+    }
+    put_list(writer, "ranges", elements, count);
+}
+
 static str index_value(struct arena *arena, const struct table_index *index)
 {
     struct writer writer = {.arena = arena};
@@ -127,6 +141,8 @@ static str index_value(struct arena *arena, const struct table_index *index)
     put_throughput(&writer, &index->throughput);
     put_whole(&writer, "status", index->status);
     put_flag(&writer, "backfilling", index->is_backfilling);
+    put_whole(&writer, "stage", index->stage);
+    put_ranges(&writer, index->ranges, index->range_count);
     return map_of(&writer);
 }
 
@@ -148,16 +164,7 @@ static void put_tags_and_ranges(struct writer *writer, const struct table *table
         elements[i] = map_of(&tag);
     }
     put_list(writer, "tags", elements, table->tag_count);
-    elements = ARENA_NEW_ARRAY(writer->arena, str, table->range_count);
-    for (size_t i = 0; i < table->range_count; i++) {
-        struct writer range = {.arena = writer->arena};
-        uint8_t from[8];
-        bytes_put_u64(from, table->ranges[i].hash_from);
-        put_uuid(&range, "id", table->ranges[i].id);
-        put(&range, "from", scalar(writer->arena, VALUE_B, str_of(from, sizeof from)));
-        elements[i] = map_of(&range);
-    }
-    put_list(writer, "ranges", elements, table->range_count);
+    put_ranges(writer, table->ranges, table->range_count);
 }
 
 void record_write(struct arena *arena, const struct table *table, struct buf *out)
@@ -190,6 +197,7 @@ void record_write(struct arena *arena, const struct table *table, struct buf *ou
     put_whole(&writer, "status", table->status);
     put_whole(&writer, "statusUntil", table->status_until_us);
     put_whole(&writer, "statusSince", table->status_since_us);
+    put_flag(&writer, "logsForIndexes", table->logs_for_indexes);
     put_whole(&writer, "change", (int64_t)table->change_number);
     buf_add_byte(out, TABLE_RECORD_VERSION);
     value_write_map(out, writer.attributes, writer.count);
@@ -312,6 +320,24 @@ static void take_throughput(struct reader *reader, struct table_throughput *thro
     reader->is_bad |= inner.is_bad;
 }
 
+static const struct table_range *take_ranges(struct reader *reader, size_t *range_count)
+{
+    struct value_walk walk;
+    size_t count = take_list(reader, "ranges", UINT32_MAX, &walk);
+    struct table_range *ranges = ARENA_NEW_ARRAY(reader->arena, struct table_range, count);
+    for (size_t i = 0; i < count; i++) {
+        struct reader inner = element_reader(reader, &walk);
+        uint8_t from[8] = {0};
+        take_bytes(&inner, "id", ranges[i].id.bytes, sizeof ranges[i].id.bytes);
+        take_bytes(&inner, "from", from, sizeof from);
+        ranges[i].hash_from = bytes_get_u64(from);
+        bool in_order = i == 0 ? ranges[i].hash_from == 0 : ranges[i].hash_from > ranges[i - 1].hash_from;
+        reader->is_bad |= inner.is_bad || !in_order;
+    }
+    *range_count = count;
+    return ranges;
+}
+
 static void take_index(struct reader *reader, struct table_index *index)
 {
     index->name = take_text(reader, "name");
@@ -335,6 +361,8 @@ static void take_index(struct reader *reader, struct table_index *index)
     take_throughput(reader, &index->throughput);
     index->status = (enum table_status)take_choice(reader, "status", TABLE_DELETING);
     index->is_backfilling = take_flag(reader, "backfilling");
+    index->stage = (enum table_index_stage)take_choice(reader, "stage", INDEX_COPYING);
+    index->ranges = take_ranges(reader, &index->range_count);
     reader->is_bad |= index->name.len == 0 || index->partition_count == 0;
 }
 
@@ -364,19 +392,7 @@ static void take_tags_and_ranges(struct reader *reader, struct table *table)
     }
     table->tags = tags;
     table->tag_count = count;
-    count = take_list(reader, "ranges", UINT32_MAX, &walk);
-    struct table_range *ranges = ARENA_NEW_ARRAY(reader->arena, struct table_range, count);
-    for (size_t i = 0; i < count; i++) {
-        struct reader inner = element_reader(reader, &walk);
-        uint8_t from[8] = {0};
-        take_bytes(&inner, "id", ranges[i].id.bytes, sizeof ranges[i].id.bytes);
-        take_bytes(&inner, "from", from, sizeof from);
-        ranges[i].hash_from = bytes_get_u64(from);
-        bool in_order = i == 0 ? ranges[i].hash_from == 0 : ranges[i].hash_from > ranges[i - 1].hash_from;
-        reader->is_bad |= inner.is_bad || !in_order;
-    }
-    table->ranges = ranges;
-    table->range_count = count;
+    table->ranges = take_ranges(reader, &table->range_count);
 }
 
 static void take_definitions(struct reader *reader, struct table *table)
@@ -417,6 +433,7 @@ static void take_table(struct reader *reader, struct table *table)
     table->status = (enum table_status)take_choice(reader, "status", TABLE_DELETING);
     table->status_until_us = take_whole(reader, "statusUntil");
     table->status_since_us = take_whole(reader, "statusSince");
+    table->logs_for_indexes = take_flag(reader, "logsForIndexes");
     table->change_number = (uint64_t)take_whole(reader, "change");
     reader->is_bad |= table->range_count == 0 && table->status != TABLE_DELETING;
 }

@@ -4,10 +4,17 @@
 #include <assert.h>
 #include <stdlib.h>
 
+bool table_waits_for_index(const struct table *table)
+{
+    for (size_t i = 0; table->status == TABLE_CREATING && i < table->index_count; i++)
+        if (table->indexes[i].stage != INDEX_KEPT)
+            return true;
+    return false;
+}
+
 enum table_status table_status_at(const struct table *table, int64_t now_us)
 {
-    bool passes = table->status == TABLE_CREATING || table->status == TABLE_UPDATING;
-    return passes && now_us >= table->status_until_us ? TABLE_ACTIVE : table->status;
+    return now_us >= table_settles_at(table) ? TABLE_ACTIVE : table->status;
 }
 
 str table_status_name(enum table_status status)
@@ -98,6 +105,11 @@ bool table_arn_read(str text, struct table_arn *out)
         if (out->account.data[i] < '0' || out->account.data[i] > '9')
             return false;
     return true;
+}
+
+void table_hold(const struct table *table)
+{
+    atomic_fetch_add_explicit(&((struct table *)(uintptr_t)table)->references, 1, memory_order_relaxed);
 }
 
 void table_release(const struct table *table)

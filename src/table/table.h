@@ -32,6 +32,19 @@ struct table_throughput {
     int64_t shown_read_units, shown_write_units, shown_decreases;
 };
 
+/* A piece of a table's or a global index's rows that the store keeps in one (architecture section 1). */
+struct table_range {
+    struct uuid id;
+    uint64_t hash_from;       /* rows whose key_hash is at or above this, up to the next range's */
+};
+
+/* How far a global index has come (docs/adr/0010). Only a kept one follows the table's status. */
+enum table_index_stage {
+    INDEX_KEPT,    /* holds what the log tells */
+    INDEX_PLANNED, /* the change log does not run for it yet */
+    INDEX_COPYING  /* rows from before it are being copied, and the log from before the copy is being read */
+};
+
 struct table_index {
     str name;
     struct uuid id;
@@ -45,17 +58,14 @@ struct table_index {
     size_t non_key_attribute_count;
     struct table_throughput throughput;
     enum table_status status;
-    bool is_backfilling;
+    bool is_backfilling;             /* made by UpdateTable and not ACTIVE yet: Backfilling is shown, true while copying */
+    enum table_index_stage stage;
+    const struct table_range *ranges; /* of a global index that is not DELETING: its own, by hash_from, the first from 0 */
+    size_t range_count;
 };
 
 struct table_tag {
     str key, value;
-};
-
-/* A piece of a table's rows that the store keeps in one (architecture section 1). */
-struct table_range {
-    struct uuid id;
-    uint64_t hash_from;       /* rows whose key_hash is at or above this, up to the next range's */
 };
 
 /* A table as it was at one moment: never changed, counted. All memory belongs to it. */
@@ -92,10 +102,12 @@ struct table {
     int64_t status_since_us;
     const struct table_range *ranges;        /* by hash_from, the first from 0 */
     size_t range_count;
+    bool logs_for_indexes;                   /* the ranges' change logs have, or are about to have, global indexes as a consumer */
     struct arena arena;
 };
 
-/* The status as a client sees it at now_us: CREATING and UPDATING become ACTIVE by themselves when their time is over. */
+/* The status as a client sees it at now_us: CREATING and UPDATING become ACTIVE by themselves when their time is over, CREATING also waits until all
+   global indexes are kept. */
 enum table_status table_status_at(const struct table *table, int64_t now_us);
 
 /* The name in capitals, "ACTIVE". */
@@ -137,6 +149,7 @@ enum fault table_acquire(struct call *call, struct table_catalog *catalog, str a
 
 /* As the control plane sees it: any status; `Requested resource not found: Table: X not found`. */
 enum fault table_acquire_any(struct call *call, struct table_catalog *catalog, str account, str region, str name, const struct table **out) MUST_USE;
+void table_hold(const struct table *table); /* once more, by who holds it */
 void table_release(const struct table *table);
 
 /* A table that is being put together or changed: a copy to write to. Strings and arrays that are put into it must be in draft->arena. */
@@ -148,8 +161,11 @@ void table_draft_free(struct table *draft);
 enum fault table_create(struct call *call, struct table_catalog *catalog, struct table *draft, const struct table **made) MUST_USE;
 
 /* Replaces the table that the draft was copied from; FAULT_RESOURCE_IN_USE when it has changed or gone since. Takes the draft over, on a fault too.
-   A draft whose status is TABLE_UPDATING stays so for status_us. */
+   A draft whose status is TABLE_UPDATING stays so for status_us. Index ranges that the draft has no more are condemned in the same step. */
 enum fault table_replace(struct call *call, struct table_catalog *catalog, struct table *draft, const struct table **made) MUST_USE;
+
+/* Gives an index of a draft a range of its own. */
+void table_draft_add_index_range(struct world *world, struct table *draft, struct table_index *index);
 
 /* Deletes the table: it is gone for the data plane at once, its ranges are condemned durably in the same step. FAULT_RESOURCE_IN_USE when it has
    changed since it was acquired. */
@@ -158,7 +174,10 @@ enum fault table_delete(struct call *call, struct table_catalog *catalog, const 
 /* Names in byte order behind `after` (may be empty), at most `limit`; *has_more as DynamoDB's LastEvaluatedTableName needs it. In the call's arena. */
 void table_list(struct call *call, struct table_catalog *catalog, str account, str region, str after, size_t limit, str **names, size_t *count, bool *has_more);
 
-/* Ranges of deleted tables whose rows are still to be dropped: each call names another, in turn, or returns false when there is none.
+/* The tables that have a global index, or a change log running for one, but for deleted ones: each held until table_release. In the call's arena. */
+void table_list_indexed(struct call *call, struct table_catalog *catalog, const struct table ***tables, size_t *count);
+
+/* Ranges of deleted tables and indexes whose rows are still to be dropped: each call names another, in turn, or returns false when there is none.
    Survives restarts: call condemned_done once the range's rows are gone. */
 bool table_condemned_next(struct table_catalog *catalog, struct uuid *range);
 enum fault table_condemned_done(struct call *call, struct table_catalog *catalog, struct uuid range) MUST_USE;

@@ -21,6 +21,9 @@ void draft_settle(struct table *draft, int64_t now_us);
 /* When draft_settle would next change something; INT64_MAX: never. */
 int64_t table_settles_at(const struct table *table);
 
+/* Whether the table is being created and has a global index that is not kept yet. */
+bool table_waits_for_index(const struct table *table);
+
 /* Makes copies of the strings in the draft's own arena. */
 void draft_set_identity(struct table *draft, str account, str region, str name);
 
