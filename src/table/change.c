@@ -151,13 +151,15 @@ static void publish(struct table_catalog *catalog, struct table *draft, const st
     *made = draft;
 }
 
-/* The table of the draft's name, unless it is gone, or NULL. The catalog holds it: valid under change_lock. */
+/* The table of the draft's name, unless it is gone, or NULL; held, since whoever acquires it when its status passes puts another snapshot in its place. */
 static const struct table *present(struct call *call, struct table_catalog *catalog, const struct table *like)
 {
     uint64_t hash = catalog_hash(like->account, like->region, like->name);
     world_lock(catalog->world, &catalog->lock);
     const struct catalog_entry *entry = catalog_find(catalog, hash, like->account, like->region, like->name);
     const struct table *table = entry && !table_is_gone(entry->table, call->now_us) ? entry->table : NULL;
+    if (table)
+        atomic_fetch_add_explicit(&((struct table *)(uintptr_t)table)->references, 1, memory_order_relaxed);
     world_unlock(catalog->world, &catalog->lock);
     return table;
 }
@@ -196,7 +198,9 @@ static void draft_make_ids(struct world *world, struct table *draft)
 
 static enum fault create_locked(struct call *call, struct table_catalog *catalog, struct table *draft, const struct table **made)
 {
-    if (present(call, catalog, draft))
+    const struct table *other = present(call, catalog, draft);
+    table_release(other);
+    if (other)
         return fail(call, FAULT_RESOURCE_IN_USE, "Table already exists: %.*s", STR_ARG(draft->name));
     if (count_of(call, catalog, draft->account, draft->region) >= CATALOG_TABLES_MAX)
         return fail(call, FAULT_LIMIT_EXCEEDED, "Subscriber limit exceeded: There is a limit of %d tables per subscriber", CATALOG_TABLES_MAX);
@@ -232,7 +236,9 @@ enum fault table_create(struct call *call, struct table_catalog *catalog, struct
 static enum fault check_unchanged(struct call *call, struct table_catalog *catalog, const struct table *seen)
 {
     const struct table *now = present(call, catalog, seen);
-    if (now && uuid_equal(now->id, seen->id) && now->change_number == seen->change_number)
+    bool is_unchanged = now && uuid_equal(now->id, seen->id) && now->change_number == seen->change_number;
+    table_release(now);
+    if (is_unchanged)
         return FAULT_NONE;
     return fail(call, FAULT_RESOURCE_IN_USE, "Attempt to change a resource which is still in use: Table is being %s: %.*s",
         now ? "updated" : "deleted", STR_ARG(seen->name));
@@ -277,6 +283,7 @@ static enum fault replace_locked(struct call *call, struct table_catalog *catalo
     enum table_status before = table_status_at(replaced, call->now_us);
     size_t lost_count;
     const struct uuid *lost = lost_index_ranges(&call->arena, replaced, draft, &lost_count);
+    table_release(replaced);
     draft->change_number = next_change_number(catalog);
     if (draft->status == TABLE_UPDATING && before != TABLE_UPDATING) {
         draft->status_since_us = call->now_us;

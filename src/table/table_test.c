@@ -653,6 +653,63 @@ static void test_race(void **state)
     fixture_close(&fixture);
 }
 
+static void change_again(struct fixture *fixture)
+{
+    struct call call;
+    const struct table *table, *made;
+    call_open(&call, fixture->world, NULL);
+    if (table_acquire_any(&call, fixture->catalog, ACCOUNT, REGION, STR("abc"), &table) == FAULT_NONE) {
+        struct table *draft = table_draft_new(table);
+        table_release(table);
+        draft->status = TABLE_UPDATING;
+        enum fault fault = table_replace(&call, fixture->catalog, draft, &made);
+        assert_true(fault == FAULT_NONE || fault == FAULT_RESOURCE_IN_USE);
+        if (fault == FAULT_NONE)
+            table_release(made);
+    }
+    call_close(&call);
+}
+
+static void change_over_and_over(void *argument)
+{
+    struct fixture *fixture = argument;
+    for (int i = 0; i < 400; i++) {
+        change_again(fixture);
+        world_sleep_us(fixture->world, (int64_t)world_random_below(fixture->world, 30));
+    }
+}
+
+static void look_over_and_over(void *argument)
+{
+    struct fixture *fixture = argument;
+    for (int i = 0; i < 1500; i++) {
+        const struct table *table;
+        if (find(fixture, "abc", true, &table, NULL) == FAULT_NONE)
+            table_release(table);
+        world_sleep_us(fixture->world, (int64_t)world_random_below(fixture->world, 10));
+    }
+}
+
+/* Whoever looks at a table when its status passes puts another snapshot in its place, also while a change looks at the one before. */
+static void test_statuses_pass_beside_changes(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 10; seed++) {
+        struct world_sim_options sim = {.seed = seed, .wall_start_us = 1700000000000000};
+        struct store_mem_options mem = {.manners = STORE_MANNERS_PLAIN};
+        struct fixture fixture = {.world = world_sim_new(&sim), .status_us = 10};
+        struct world_thread *threads[4];
+        fixture.store = store_mem_new(fixture.world, &mem);
+        catalog_reopen(&fixture);
+        assert_int_equal(create(&fixture, "abc", NULL), FAULT_NONE);
+        for (int i = 0; i < 4; i++)
+            threads[i] = world_thread_start(fixture.world, "racer", i < 2 ? change_over_and_over : look_over_and_over, &fixture);
+        for (int i = 0; i < 4; i++)
+            world_thread_join(fixture.world, threads[i]);
+        fixture_close(&fixture);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -670,6 +727,7 @@ int main(void)
         cmocka_unit_test(test_golden),
         cmocka_unit_test(test_newer_catalog_is_refused),
         cmocka_unit_test(test_race),
+        cmocka_unit_test(test_statuses_pass_beside_changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
