@@ -2,7 +2,10 @@
    next one, so a request holds its answer and little more. */
 #include "op/page_internal.h"
 
-enum { STEP_ROWS = 256 };
+enum {
+    STEP_ROWS = 256,
+    FETCH_ROWS = 16 /* items read at once for entries of a local index: each may have ITEM_BYTES_MAX */
+};
 
 /* A page on its way. */
 struct page {
@@ -13,7 +16,9 @@ struct page {
     struct arena step;      /* one step's memory */
     struct buf *answer;
     uint64_t scanned, matched;
-    uint64_t bytes;         /* of what was scanned */
+    uint64_t row_bytes;     /* of the rows scanned */
+    uint64_t page_bytes;    /* of the same, items that were fetched in place of their entries: what PAGE_BYTES_MAX bounds */
+    uint64_t fetched_half_units;
     bool is_full;           /* the limit or PAGE_BYTES_MAX was reached: */
     str last;               /* the item that did */
 };
@@ -59,21 +64,85 @@ static str start_key_of(struct call *call, const struct page_target *target, str
     return buf_str(&key);
 }
 
-static void take_row(struct page *page, const struct stored *stored)
+static enum read_consistency consistency_of(const struct page *page)
+{
+    return page->request->is_strong ? READ_STRONG : READ_EVENTUAL;
+}
+
+/* `stored` is the row, or the item that its entry stands for. */
+static void take_row(struct page *page, const struct part_row *row, const struct stored *stored)
 {
     const struct page_request *request = page->request;
     page->scanned++;
-    page->bytes += stored->size;
+    page->row_bytes += row->stored.size;
+    page->page_bytes += stored->size;
     if (expr_holds(request->filter, stored->item)) {
         page->matched++;
         if (request->select != SELECT_COUNT)
             answer_item(page, stored->item);
     }
-    page->is_full = page->scanned >= request->limit || page->bytes >= PAGE_BYTES_MAX;
-    if (!page->is_full)
-        return;
-    page->last = start_key_of(page->call, page->target, stored->item);
+    page->is_full = page->scanned >= request->limit || page->page_bytes >= PAGE_BYTES_MAX;
+    if (page->is_full)
+        page->last = start_key_of(page->call, page->target, row->stored.item);
 }
+
+/* --- What a local index does not project --- */
+
+static str row_key_of_item(struct page *page, str entry)
+{
+    const struct key_schema *keys = &page->target->table->keys;
+    struct buf key;
+    buf_open(&key, &page->step, 0);
+    key_encode(keys, ROW_ITEM, item_get(entry, keys->partition.name), item_get(entry, keys->sort.name), &key);
+    return buf_str(&key);
+}
+
+/* Whether the item still has this entry. One that was changed or deleted since its entry was read has not: its row is passed over, as if it had gone
+   before, or else an item would be answered that is not what the key condition asks for. */
+static bool has_entry(struct page *page, const struct part_row *entry, str item)
+{
+    const struct index_schema *schema = &page->target->schema;
+    struct buf key;
+    buf_open(&key, &page->step, entry->key.len);
+    if (!index_holds(schema, item))
+        return false;
+    index_row_key(schema, item, &key);
+    return str_equal(buf_str(&key), entry->key);
+}
+
+/* Takes entries with the items that they stand for, which lie in the same range. Each item is read, and charged, for itself. */
+static enum fault take_fetched(struct page *page, struct part_range *range, const struct part_row *rows, size_t count) MUST_USE;
+static enum fault take_fetched(struct page *page, struct part_range *range, const struct part_row *rows, size_t count)
+{
+    str keys[FETCH_ROWS];
+    bool found[FETCH_ROWS];
+    struct stored items[FETCH_ROWS];
+    for (size_t done = 0; done < count && !page->is_full; done += FETCH_ROWS) {
+        size_t here = count - done < FETCH_ROWS ? count - done : FETCH_ROWS;
+        for (size_t i = 0; i < here; i++)
+            keys[i] = row_key_of_item(page, rows[done + i].stored.item);
+        TRY(part_multi_get(page->call, range, keys, here, found, items));
+        for (size_t i = 0; i < here && !page->is_full; i++) {
+            if (!found[i] || !has_entry(page, &rows[done + i], items[i].item))
+                continue;
+            page->fetched_half_units += admit_read_units(items[i].size, consistency_of(page));
+            take_row(page, &rows[done + i], &items[i]);
+        }
+    }
+    return FAULT_NONE;
+}
+
+static enum fault take_rows(struct page *page, struct part_range *range, const struct part_page *rows) MUST_USE;
+static enum fault take_rows(struct page *page, struct part_range *range, const struct part_page *rows)
+{
+    if (page->target->fetches)
+        return take_fetched(page, range, rows->rows, rows->count);
+    for (size_t i = 0; i < rows->count; i++)
+        take_row(page, &rows->rows[i], &rows->rows[i].stored);
+    return FAULT_NONE;
+}
+
+/* --- Walking --- */
 
 /* Reads on inside one range, from *lower up to upper or from *upper down to lower. */
 static enum fault read_stretch(struct page *page, struct part_range *range, str lower, str upper) MUST_USE;
@@ -86,11 +155,10 @@ static enum fault read_stretch(struct page *page, struct part_range *range, str 
     while (rows.has_more && !page->is_full) {
         uint64_t left = page->request->limit - page->scanned;
         scan.rows_max = left < STEP_ROWS ? (size_t)left : STEP_ROWS;
-        scan.bytes_max = PAGE_BYTES_MAX - page->bytes;
+        scan.bytes_max = PAGE_BYTES_MAX - page->page_bytes;
         arena_reset(&page->step);
         TRY(part_scan(page->call, range, &scan, &page->step, &rows));
-        for (size_t i = 0; i < rows.count; i++)
-            take_row(page, &rows.rows[i].stored);
+        TRY(take_rows(page, range, &rows));
         if (!rows.has_more || page->is_full)
             continue;
         resume.len = 0;
@@ -130,8 +198,13 @@ static enum fault read_range(struct op_context *context, struct page *page, size
     if (str_compare(lower, upper) >= 0)
         return FAULT_NONE;
     struct part_range *range;
-    TRY(part_range_acquire(page->call, context->service->part, page->walk->ranges[place].id, &range));
-    enum fault fault = read_stretch(page, range, lower, upper);
+    enum fault fault = part_range_acquire(page->call, context->service->part, page->walk->ranges[place].id, &range);
+    if (fault == FAULT_RESOURCE_NOT_FOUND && page->target->index && !page->target->index->is_local) {
+        call_clear_fault(page->call); /* deleted since it was found: the table may be there still */
+        return page_refuse_index(page->call, page->target->index->name);
+    }
+    TRY(fault);
+    fault = read_stretch(page, range, lower, upper);
     part_range_release(range);
     return fault;
 }
@@ -150,12 +223,12 @@ static void answer_capacity(struct page *page)
     const struct page_request *request = page->request;
     struct item_charge charge;
     item_charge_open(page->call, page->target->table, &charge);
-    enum read_consistency consistency = request->is_strong ? READ_STRONG : READ_EVENTUAL;
     const struct page_target *target = page->target;
     if (target->index)
-        charge.index_half_units[target->index - target->table->indexes] += admit_read_units(page->bytes, consistency);
+        charge.index_half_units[target->index - target->table->indexes] += admit_read_units(page->row_bytes, consistency_of(page));
     else
-        item_charge_read(&charge, page->bytes, consistency);
+        item_charge_read(&charge, page->row_bytes, consistency_of(page));
+    charge.table_half_units += page->fetched_half_units;
     json_write_name(page->answer, "ConsumedCapacity");
     item_charge_answer(page->call, &charge, request->detail, request->table_name, page->answer);
 }

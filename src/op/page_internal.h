@@ -40,22 +40,27 @@ struct page_target {
     const struct table_index *index; /* NULL: the table itself */
     const struct key_attribute *partition, *sort; /* of whichever it is */
     size_t partition_count, sort_count;
+    struct index_schema schema;      /* of the index */
+    bool fetches;                    /* a local index whose entries lack what is asked for: it is read from the items (page_check_paths) */
 };
 
 /* Finds the index and whether it can be read so. */
 enum fault page_target_find(struct call *call, const struct page_request *request, const struct table *table, struct page_target *target) MUST_USE;
 
+/* For an index that is not there, or is being deleted. */
+enum fault page_refuse_index(struct call *call, str index_name) MUST_USE;
+
 /* Whether the start key has as many attributes as the keys of target and table have together. */
 bool page_start_key_is_whole(const struct page_request *request, const struct page_target *target);
 
-/* The limits of the table's own key in a start key whose types are right. */
+/* The limits of the key values in a start key whose types are right: the table's own, then the index's. */
 enum fault page_check_start_key(struct call *call, const struct page_request *request, const struct page_target *target) MUST_USE;
 
-/* Paths into keys, filters on them, and what an index cannot give. */
-enum fault page_check_paths(struct call *call, const struct page_request *request, const struct page_target *target) MUST_USE;
+/* Paths into keys, filters on them, and what an index cannot give; target->fetches. */
+enum fault page_check_paths(struct call *call, const struct page_request *request, struct page_target *target) MUST_USE;
 
-/* Indexes have no rows yet. */
-enum fault page_refuse_index(struct call *call, const struct table_index *index) MUST_USE;
+/* A global index that is being made holds some of its items only. */
+enum fault page_check_backfilling(struct call *call, const struct page_target *target) MUST_USE;
 
 /* --- A page (page.c) --- */
 
@@ -70,6 +75,9 @@ struct page_walk {
     bool is_bulk;       /* see part_scan */
     bool is_one_row;    /* at most one row matches: there is nothing to go on with behind it */
 };
+
+/* The walk over all rows of the target, without its bounds. */
+struct page_walk page_walk_of(const struct page_target *target);
 
 /* The smallest row key above this one. */
 str page_key_after(struct call *call, str row_key);

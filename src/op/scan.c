@@ -1,19 +1,23 @@
-/* Scan: all items of a table, in the order of their partition keys' hashes, or one of many parts of them. A part is an equal piece of all hashes, so it
+/* Scan: all items of a table or an index, in the order of their partition keys' hashes, or one of many parts of them. A part is an equal piece of all hashes, so it
    stays what it is however the table's ranges are cut, and a start key alone says where to go on (invariant I13). */
 #include "op/page_internal.h"
 
 __extension__ typedef unsigned __int128 wide;
 
 /* The first row key whose hash belongs to segment `segment` of `total`; for the one behind the last, what is above all rows. */
-static str segment_bound(struct call *call, uint64_t segment, uint64_t total)
+static str segment_bound(struct call *call, const struct page_target *target, size_t space_bytes, uint64_t segment, uint64_t total)
 {
+    wide hashes = (wide)1 << 64;
+    uint64_t first = segment == total ? 0 : (uint64_t)(hashes * segment / total);
     struct buf bound;
     buf_open(&bound, &call->arena, 0);
+    if (target->index)
+        index_row_hash(&target->schema, first, &bound);
+    else
+        key_encode_hash(ROW_ITEM, first, &bound);
     if (segment == total) {
-        buf_add_byte(&bound, ROW_ITEM + 1);
-    } else {
-        wide hashes = (wide)1 << 64;
-        key_encode_hash(ROW_ITEM, (uint64_t)(hashes * segment / total), &bound);
+        bound.len = space_bytes;
+        bound.data[space_bytes - 1]++; /* the next row space, or the next local index */
     }
     return buf_str(&bound);
 }
@@ -51,19 +55,18 @@ static enum fault walk_open(struct call *call, const struct page_request *reques
     const struct json *json = request->json;
     uint64_t total = (uint64_t)wire_whole(json, json_member(json, 0, STR("TotalSegments")), 1);
     uint64_t segment = (uint64_t)wire_whole(json, json_member(json, 0, STR("Segment")), 0);
-    *walk = (struct page_walk){
-        .ranges = target->table->ranges,
-        .range_count = target->table->range_count,
-        .space_bytes = 1,
-        .lower = segment_bound(call, segment, total),
-        .upper = segment_bound(call, segment + 1, total),
-        .is_bulk = true,
-    };
+    *walk = page_walk_of(target);
+    walk->lower = segment_bound(call, target, walk->space_bytes, segment, total);
+    walk->upper = segment_bound(call, target, walk->space_bytes, segment + 1, total);
+    walk->is_bulk = true;
     if (!request->has_start_key)
         return FAULT_NONE;
     struct buf start;
     buf_open(&start, &call->arena, 0);
-    key_encode(keys, ROW_ITEM, item_get(request->start_key, keys->partition.name), item_get(request->start_key, keys->sort.name), &start);
+    if (target->index)
+        index_row_key(&target->schema, request->start_key, &start);
+    else
+        key_encode(keys, ROW_ITEM, item_get(request->start_key, keys->partition.name), item_get(request->start_key, keys->sort.name), &start);
     if (str_compare(buf_str(&start), walk->lower) < 0 || str_compare(buf_str(&start), walk->upper) >= 0)
         return fail(call, FAULT_VALIDATION,
                     "The provided starting key is invalid: Invalid ExclusiveStartKey. Please use ExclusiveStartKey with correct Segment. TotalSegments: %llu "
@@ -83,8 +86,7 @@ static enum fault scan_table(struct op_context *context, struct call *call, cons
         TRY(check_start_key(call, request, &target));
     TRY(walk_open(call, request, &target, &walk));
     TRY(page_check_paths(call, request, &target));
-    if (target.index)
-        return page_refuse_index(call, target.index);
+    TRY(page_check_backfilling(call, &target));
     return page_run(context, call, request, &target, &walk, answer);
 }
 
