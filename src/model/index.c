@@ -55,13 +55,21 @@ void index_project(const struct index_schema *schema, str item, struct arena *sc
         buf_add_str(out, item);
         return;
     }
-    size_t count, kept = 0;
-    struct attribute *attributes = item_attributes(scratch, item, &count);
-    for (size_t i = 0; i < count; i++) {
-        if (index_projects(schema, attributes[i].name))
-            attributes[kept++] = attributes[i];
+    struct value_walk walk;
+    str name, v;
+    item_walk_open(&walk, item);
+    str *kept = arena_alloc(scratch, (size_t)walk.left * sizeof *kept); /* attributes as they stand in the item, which is in order */
+    size_t count = 0;
+    const char *start = walk.rest.data;
+    while (value_walk_attribute(&walk, &name, &v)) {
+        const char *end = v.data + v.len;
+        if (index_projects(schema, name))
+            kept[count++] = str_of(start, (size_t)(end - start));
+        start = end;
     }
-    item_write(out, attributes, kept);
+    buf_add_varint(out, count);
+    for (size_t i = 0; i < count; i++)
+        buf_add_str(out, kept[i]);
 }
 
 /* --- Row keys --- */
