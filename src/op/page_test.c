@@ -1,77 +1,7 @@
 /* Query and Scan in process, on a table of several ranges, against a sorted list; and what a page costs in memory. */
-#include "op/op_internal.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-#undef fail /* cmocka has one, too */
+#include "op/page_fixture_internal.h"
 
 enum { PARTITIONS = 24, SORTS = 14, RANGES = 5, ROW_KEY_BYTES = 64 };
-
-struct fixture {
-    struct world *world;
-    struct store *store;
-    struct op_service service;
-    struct op_context context;
-    struct memory_budget budget; /* of the call */
-    struct call call;
-    struct json json;
-    struct buf answer;
-};
-
-static void fixture_open(struct fixture *f, uint64_t seed, enum store_manners manners)
-{
-    *f = (struct fixture){0};
-    struct world_sim_options sim = {.seed = seed, .wall_start_us = 1700000000123456};
-    f->world = world_sim_new(&sim);
-    f->store = store_mem_new(f->world, &(struct store_mem_options){.manners = manners});
-    struct part_options part = {.store = f->store, .world = f->world, .cache_bytes = 1 << 20};
-    char problem[256] = "";
-    struct table_catalog_options catalog = {.store = f->store, .world = f->world};
-    f->service = (struct op_service){.world = f->world, .part = part_open(&part), .catalog = table_catalog_open(&catalog, problem, sizeof problem)};
-    f->service.chore = chore_start(f->world, f->service.catalog, f->service.part, NULL);
-    f->context = (struct op_context){&f->service, STR("000000000000"), STR("us-east-1"), STR("localhost:8000")};
-    call_open(&f->call, f->world, NULL);
-}
-
-static void fixture_close(struct fixture *f)
-{
-    call_close(&f->call);
-    chore_stop(f->service.chore);
-    part_close(f->service.part);
-    table_catalog_close(f->service.catalog);
-    store_close(f->store);
-    world_free(f->world);
-}
-
-/* A write's durability is waited for by reading until the store is quiet: the simulated world lets the others run while this thread sleeps. */
-static void run(struct fixture *f, const char *operation, str request)
-{
-    call_close(&f->call);
-    call_open(&f->call, f->world, &f->budget);
-    struct call *call = &f->call;
-    struct json json;
-    assert_true(json_parse(&call->arena, request, &json));
-    enum fault fault = wire_check(call, wire_input_shape(str_of_text(operation)), &json);
-    buf_open(&f->answer, &call->arena, 0);
-    durable_wait_open(&call->durable, NULL, NULL);
-    if (fault == FAULT_NONE)
-        fault = op_find(str_of_text(operation), NULL)->run(&f->context, call, &json, &f->answer);
-    if (fault != FAULT_NONE)
-        print_error("%s %.*s\n %.*s\n", operation, STR_ARG(request), STR_ARG(call->message));
-    assert_int_equal(fault, FAULT_NONE);
-    while (durable_wait_is_pending(&call->durable))
-        world_sleep_us(f->world, 1000);
-    assert_true(json_parse(&call->arena, buf_str(&f->answer), &f->json));
-}
-
-static void run_text(struct fixture *f, const char *operation, const char *request)
-{
-    run(f, operation, str_of_text(request));
-}
 
 /* --- Rows --- */
 
@@ -149,12 +79,7 @@ static void cut_table(struct fixture *f)
     const struct table *table, *made;
     assert_int_equal(table_acquire(&f->call, f->service.catalog, STR("000000000000"), STR("us-east-1"), STR("rows"), &table), FAULT_NONE);
     struct table *draft = table_draft_new(table);
-    struct table_range *ranges = ARENA_NEW_ARRAY(&draft->arena, struct table_range, RANGES);
-    for (size_t i = 0; i < RANGES; i++) {
-        ranges[i].id = i == 0 ? table->ranges[0].id : world_uuid(f->world);
-        ranges[i].hash_from = i == 0 ? 0 : ranges[i - 1].hash_from + 1 + world_random_below(f->world, UINT64_MAX / RANGES);
-    }
-    draft->ranges = ranges;
+    draft->ranges = cut_ranges(f, &draft->arena, table->ranges[0].id, RANGES);
     draft->range_count = RANGES;
     assert_int_equal(table_replace(&f->call, f->service.catalog, draft, &made), FAULT_NONE);
     table_release(made);
@@ -258,6 +183,7 @@ static void a_scan_walks_all_ranges_in_order_and_segments_share_it(void **state)
     for (uint64_t seed = 0; seed < 3; seed++) {
         struct fixture f;
         fixture_open(&f, seed, seed % 2 ? STORE_MANNERS_RADOS : STORE_MANNERS_PLAIN);
+        fixture_start(&f);
         put_rows(&f, rows, count);
         static const size_t totals[] = {1, 2, 3, 7, 64};
         for (size_t i = 0; i < sizeof totals / sizeof totals[0]; i++)
@@ -360,6 +286,7 @@ static void a_query_finds_what_its_condition_says_in_both_directions(void **stat
     for (uint64_t seed = 0; seed < 2; seed++) {
         struct fixture f;
         fixture_open(&f, seed, seed % 2 ? STORE_MANNERS_RADOS : STORE_MANNERS_PLAIN);
+        fixture_start(&f);
         put_rows(&f, rows, count);
         for (int round = 0; round < 400; round++)
             check_query(&f, rows, count);
@@ -424,6 +351,7 @@ static void a_page_of_a_megabyte_needs_little_memory_beside_its_answer(void **st
     (void)state;
     struct fixture f;
     fixture_open(&f, 1, STORE_MANNERS_RADOS);
+    fixture_start(&f);
     put_rows(&f, NULL, 0);
     char pad[40001];
     memset(pad, 'x', sizeof pad - 1);
