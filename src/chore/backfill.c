@@ -21,7 +21,7 @@ static enum fault copy_page(struct chore *chore, struct batch *batch, struct par
                             struct part_page *page)
 {
     struct call *call = &batch->call;
-    struct part_scan scan = {.lower = scan_from(lane, &call->arena), .upper = str_of("j", 1), .rows_max = COPY_ROWS, .bytes_max = COPY_BYTES, .is_bulk = true};
+    struct part_scan scan = {.lower = scan_from(lane, &call->arena), .upper = str_of("j", 1), .rows_max = chore->copy_rows, .bytes_max = COPY_BYTES, .is_bulk = true};
     TRY(part_scan(call, range, &scan, &call->arena, page));
     struct part_index_entry *entries;
     size_t count;

@@ -81,6 +81,8 @@ struct chore *chore_start(struct world *world, struct table_catalog *catalog, st
     chore->catalog = catalog;
     chore->part = part;
     chore->log = log;
+    chore->step_records = STEP_RECORDS;
+    chore->copy_rows = COPY_ROWS;
     world_mutex_open(world, &chore->lock);
     world_cond_open(world, &chore->drop_wake);
     world_cond_open(world, &chore->keeper_wake);

@@ -11,7 +11,7 @@
 
 enum {
     MOVERS = 4,                    /* threads; they mostly wait for groups to become durable */
-    STEP_RECORDS = 256,            /* of the change log, that one step carries at most */
+    STEP_RECORDS = 512,            /* of the change log, that one step carries at most */
     COPY_ROWS = 256,               /* of a table, that one step of a backfill copies at most */
     COPY_BYTES = 1 << 20,
     TRIM_RECORDS = 1024,           /* so many moved: the log is trimmed */
@@ -85,6 +85,7 @@ struct chore {
     bool keeper_is_idle;            /* it has done what there is, and waits */
     bool is_stopping;
     bool is_halting;                /* is_stopping, and what waits is left behind */
+    size_t step_records, copy_rows; /* STEP_RECORDS and COPY_ROWS, but in tests */
     struct source **slots;
     size_t slot_count, source_count;
     struct source_list ready, delayed;

@@ -346,6 +346,8 @@ static void life_open(struct run *run, int index_count)
     if (index_count >= 0)
         make_table(run, (uint32_t)index_count);
     run->chore = chore_start(run->world, run->catalog, run->part, NULL);
+    run->chore->copy_rows = 1 + below(run, 4);
+    run->chore->step_records = 1 + below(run, 8);
 }
 
 static void free_limbo(void)
@@ -388,6 +390,12 @@ static void live(struct run *run, bool has_admin)
     for (int i = 0; i < CLIENTS + 2; i++)
         if (threads[i])
             world_thread_join(run->world, threads[i]);
+}
+
+/* Clients wait for nothing, so that crashes find changes under way; before a settlement they have to be durable. */
+static void let_changes_end(struct run *run)
+{
+    world_sleep_us(run->world, 1000000);
 }
 
 /* --- The end --- */
@@ -514,6 +522,18 @@ static void expect_no_ghosts(struct run *run)
     arena_close(&arena);
 }
 
+static void run_free(struct run *run)
+{
+    for (size_t i = 0; i < run->version_count; i++)
+        free((void *)(uintptr_t)run->versions[i].item.data);
+    for (size_t i = 0; i < run->seen_count; i++)
+        free((void *)(uintptr_t)run->seen[i].item.data);
+    world_mutex_close(run->world, &run->lock);
+    store_close(run->store);
+    world_free(run->world);
+    free(run);
+}
+
 static void run_seed(uint64_t seed, bool has_faults)
 {
     struct run *run = calloc(1, sizeof *run);
@@ -535,17 +555,75 @@ static void run_seed(uint64_t seed, bool has_faults)
         life_close(run, below(run, 3) > 0);
         store_mem_set_faults(run->store, &(struct store_mem_faults){0});
     }
+    /* In the last life nothing but the listener tells the movers of the changes. */
     life_open(run, -1);
+    live(run, false);
+    let_changes_end(run);
     expect_convergence(run);
     expect_no_ghosts(run);
-    for (size_t i = 0; i < run->version_count; i++)
-        free((void *)(uintptr_t)run->versions[i].item.data);
-    for (size_t i = 0; i < run->seen_count; i++)
-        free((void *)(uintptr_t)run->seen[i].item.data);
-    world_mutex_close(run->world, &run->lock);
-    store_close(run->store);
-    world_free(run->world);
-    free(run);
+    run_free(run);
+}
+
+static size_t rows_of(struct run *run, struct uuid id)
+{
+    struct store_range *range;
+    struct arena arena;
+    struct store_page page;
+    struct store_scan scan = {.rows_max = 100, .bytes_max = 1 << 20};
+    arena_open(&arena, NULL);
+    assert_int_equal(store_range_open(run->store, id, &range), STORE_OK);
+    assert_int_equal(store_scan(range, &scan, &arena, &page), STORE_OK);
+    size_t count = page.count;
+    store_range_close(range);
+    arena_close(&arena);
+    return count;
+}
+
+/* Deleted, an index leaves no rows, and with the last one the log stops; made anew under its name it is whole again. */
+static void a_deleted_index_leaves_nothing(void **state)
+{
+    (void)state;
+    struct run *run = calloc(1, sizeof *run);
+    struct world_sim_options sim = {.seed = 5, .wall_start_us = 1700000000000000};
+    struct store_mem_options mem = {.manners = STORE_MANNERS_RADOS};
+    struct call call;
+    const struct table *before, *after;
+    struct uuid range;
+    assert_non_null(run);
+    run->world = world_sim_new(&sim);
+    run->store = store_mem_new(run->world, &mem);
+    world_mutex_open(run->world, &run->lock);
+    life_open(run, 1);
+    live(run, false);
+    let_changes_end(run);
+    assert_true(chore_settle(run->chore, 60000000));
+    call_open(&call, run->world, NULL);
+    assert_true(table_find(run, &call, &before));
+    expect_index(run, &call, before, &before->indexes[0]);
+    change_index(run, 0);
+    assert_true(chore_settle(run->chore, 60000000));
+    for (int i = 0; i < 100 && table_condemned_next(run->catalog, &range); i++)
+        world_sleep_us(run->world, 10000);
+    assert_false(table_condemned_next(run->catalog, &range));
+    call.now_us = world_wall_us(run->world);
+    assert_true(table_find(run, &call, &after));
+    assert_int_equal(after->index_count, 0);
+    assert_false(after->logs_for_indexes);
+    table_release(after);
+    change_index(run, 0);
+    assert_true(chore_settle(run->chore, 60000000));
+    call.now_us = world_wall_us(run->world);
+    assert_true(table_find(run, &call, &after));
+    assert_int_equal(after->indexes[0].status, TABLE_ACTIVE);
+    assert_false(uuid_equal(after->indexes[0].ranges[0].id, before->indexes[0].ranges[0].id));
+    expect_index(run, &call, after, &after->indexes[0]);
+    life_close(run, false);
+    assert_int_equal(rows_of(run, before->indexes[0].ranges[0].id), 0);
+    assert_true(rows_of(run, after->indexes[0].ranges[0].id) > 0);
+    table_release(before);
+    table_release(after);
+    call_close(&call);
+    run_free(run);
 }
 
 /* STATOR_INDEX_SEEDS=FIRST:COUNT for longer runs. */
@@ -586,6 +664,7 @@ static void indexes_converge_over_faults(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_deleted_index_leaves_nothing),
         cmocka_unit_test(indexes_converge_over_crashes),
         cmocka_unit_test(indexes_converge_over_faults),
     };

@@ -188,7 +188,7 @@ static enum fault move_lanes(struct chore *chore, struct part_range *range, stru
     size_t count;
     uint64_t next = lowest_cursor(source, from, false);
     part_range_count(range, &counts);
-    enum fault fault = part_log_read(&batch->call, range, from, STEP_RECORDS, &records, &count);
+    enum fault fault = part_log_read(&batch->call, range, from, chore->step_records, &records, &count);
     if (fault == FAULT_NONE) {
         uint64_t end = count > 0 ? records[count - 1].stamp : counts.last_stamp > from ? counts.last_stamp : from;
         while (count > 0 && records[count - 1].stamp > next)
