@@ -64,7 +64,8 @@ static bool open_engine(struct service *service, char *problem)
                                 .world = service->world,
                                 .log = &service->log,
                                 .metrics = &service->metrics,
-                                .cache_bytes = options->memory ? 0 : options->item_cache_bytes};
+                                .cache_bytes = options->memory ? 0 : options->item_cache_bytes,
+                                .memory = &service->memory};
     service->part = part_open(&part);
     service->chore = chore_start(service->world, service->catalog, service->part, &service->log);
     chore_register_metrics(service->chore, &service->metrics);

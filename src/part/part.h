@@ -21,6 +21,7 @@ struct part_options {
     struct log *log;         /* may be NULL */
     struct metrics *metrics; /* may be NULL */
     size_t cache_bytes;      /* the item cache's most; 0: none */
+    struct memory_budget *memory; /* told of what changes hold until they are durable; may be NULL */
     uint64_t collection_bytes_max; /* of an item collection in a table with local indexes; 0: DynamoDB's 10 GB */
 };
 

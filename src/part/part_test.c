@@ -29,6 +29,42 @@ static void a_put_is_read_counted_and_deleted(void **state)
     }
 }
 
+/* What waits for the disk counts: else a slow one would let changes pile up behind the memory total's back. */
+static void changes_under_way_count_in_the_memory_total(void **state)
+{
+    (void)state;
+    struct memory_budget memory = {0};
+    struct world_sim_options sim = {.seed = 1, .wall_start_us = 1700000000000000};
+    struct store_mem_options mem = {.manners = STORE_MANNERS_RADOS};
+    struct fixture f = {.world = world_sim_new(&sim), .id = {{1, 2, 3}}};
+    struct client clients[8];
+    struct edit_outcome outcome;
+    f.store = store_mem_new(f.world, &mem);
+    f.part = part_open(&(struct part_options){.store = f.store, .world = f.world, .memory = &memory});
+    client_open(&clients[0], f.world);
+    assert_int_equal(part_range_acquire(&clients[0].call, f.part, f.id, &f.range), FAULT_NONE);
+    client_close(&clients[0]);
+    for (int i = 0; i < 8; i++) {
+        char key[8];
+        snprintf(key, sizeof key, "k%d", i);
+        client_open(&clients[i], f.world);
+        struct edit edit = fixture_edit(&clients[i].call, EDIT_PUT, key, i, 300000);
+        assert_int_equal(part_edit(&clients[i].call, f.range, &edit, &outcome), FAULT_NONE);
+    }
+    assert_true(memory.used_bytes > 7 * 300000);
+    for (int i = 0; i < 8; i++) {
+        assert_int_equal(client_await(&clients[i]), FAULT_NONE);
+        client_close(&clients[i]);
+    }
+    /* And a range at rest keeps next to nothing. */
+    world_sleep_us(f.world, 1000000);
+    assert_true(memory.used_bytes <= 8 << 10);
+    fixture_part_close(&f);
+    assert_int_equal(memory.used_bytes, 0);
+    store_close(f.store);
+    world_free(f.world);
+}
+
 static void an_equal_write_and_a_missing_delete_change_nothing(void **state)
 {
     (void)state;
@@ -319,6 +355,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_put_is_read_counted_and_deleted),
+        cmocka_unit_test(changes_under_way_count_in_the_memory_total),
         cmocka_unit_test(an_equal_write_and_a_missing_delete_change_nothing),
         cmocka_unit_test(reads_see_what_is_durable_and_edits_what_is_pending),
         cmocka_unit_test(a_failed_group_stops_the_range),

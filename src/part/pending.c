@@ -89,11 +89,13 @@ struct part_group *group_new(struct part_range *range)
 {
     struct part_group *group = range->spare;
     range->spare = NULL;
-    struct arena arena = {0};
-    if (group)
+    struct arena arena;
+    if (group) {
         arena = group->arena;
-    else
+    } else {
+        arena_open(&arena, range->part->options.memory);
         group = malloc(sizeof *group);
+    }
     assert(group);
     *group = (struct part_group){.range = range, .arena = arena};
     arena_reset(&group->arena);

@@ -94,10 +94,19 @@ static void release_waits(struct part_group *group, enum fault fault)
         durable_wait_release(group->waits[i], fault);
 }
 
+/* Kept for the next group while the range is busy; one of thousands that are not keeps little. */
 static void group_recycle(struct part_range *range, struct part_group *group)
 {
-    enum { SPARE_BYTES_MAX = 512 << 10 };
-    if (range->spare || group->arena.held_bytes > SPARE_BYTES_MAX)
+    enum { BUSY_BYTES_MAX = 512 << 10, IDLE_BYTES_MAX = 8 << 10 };
+    bool is_busy = range->in_flight || range->first;
+    size_t bytes_max = is_busy ? BUSY_BYTES_MAX : IDLE_BYTES_MAX;
+    if (!is_busy)
+        arena_reset(&group->arena);
+    if (range->spare && range->spare->arena.held_bytes > bytes_max) {
+        group_free(range->spare);
+        range->spare = NULL;
+    }
+    if (range->spare || group->arena.held_bytes > bytes_max)
         group_free(group);
     else
         range->spare = group;
