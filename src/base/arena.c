@@ -88,6 +88,23 @@ void arena_reset(struct arena *arena)
     }
 }
 
+void arena_keep(struct arena *arena, const void *data)
+{
+    struct arena_chunk *kept = NULL;
+    while (arena->chunks) {
+        struct arena_chunk *chunk = arena->chunks;
+        arena->chunks = chunk->next;
+        if ((const char *)data > (const char *)chunk && (const char *)data < (const char *)chunk + chunk->bytes)
+            kept = chunk;
+        else
+            chunk_free(arena, chunk);
+    }
+    arena->chunks = kept;
+    arena->next = arena->end = NULL;
+    if (kept)
+        kept->next = NULL;
+}
+
 static struct arena_chunk *chunk_new(struct arena *arena, size_t bytes)
 {
     struct arena_chunk *chunk = malloc(bytes);

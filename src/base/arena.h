@@ -34,6 +34,9 @@ void arena_close(struct arena *arena);
 /* Makes all that was handed out invalid, but keeps the first chunk for the next use. */
 void arena_reset(struct arena *arena);
 
+/* Gives back all but what lies in one chunk with `data`, which stays valid; all when `data` is of no chunk. */
+void arena_keep(struct arena *arena, const void *data);
+
 /* `bytes` bytes at a 16-byte boundary, not cleared. Never NULL: a machine without memory ends the program with one line. */
 void *arena_alloc(struct arena *arena, size_t bytes);
 void *arena_alloc_zeroed(struct arena *arena, size_t bytes);

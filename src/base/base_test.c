@@ -100,6 +100,29 @@ static void arena_takes_large_pieces_back(void **state)
     assert_int_equal(budget.used_bytes, 0);
 }
 
+static void arena_keeps_one_piece(void **state)
+{
+    (void)state;
+    struct memory_budget budget = {0};
+    struct arena arena;
+    arena_open(&arena, &budget);
+    char *small = arena_alloc(&arena, 100), *large = arena_alloc(&arena, 1 << 20);
+    memset(arena_alloc(&arena, 1 << 20), 1, 1 << 20);
+    memset(small, 's', 100);
+    memset(large, 'l', 1 << 20);
+    arena_keep(&arena, large + 1000);
+    assert_int_equal(large[(1 << 20) - 1], 'l');
+    assert_true(arena.held_bytes > 1 << 20 && arena.held_bytes < (1 << 20) + 1000);
+    memset(arena_alloc(&arena, 100), 1, 100);
+    assert_int_equal(large[0], 'l');
+    assert_int_equal(budget.used_bytes, arena.held_bytes);
+    arena_keep(&arena, "text");
+    assert_int_equal(arena.held_bytes, 0);
+    memset(arena_alloc(&arena, 100), 1, 100);
+    arena_close(&arena);
+    assert_int_equal(budget.used_bytes, 0);
+}
+
 static void arena_keeps_its_chunk_when_a_large_piece_comes(void **state)
 {
     (void)state;
@@ -256,6 +279,7 @@ int main(void)
         cmocka_unit_test(str_trims_and_folds),
         cmocka_unit_test(arena_grows_and_tells_the_budget),
         cmocka_unit_test(arena_takes_large_pieces_back),
+        cmocka_unit_test(arena_keeps_one_piece),
         cmocka_unit_test(arena_keeps_its_chunk_when_a_large_piece_comes),
         cmocka_unit_test(arena_copies_and_prints),
         cmocka_unit_test(budget_says_what_fits),
