@@ -10,7 +10,7 @@
 
 enum { RECORD_VERSION = 1, STAMP_BYTES = 10, RECORD_KEY_BYTES = 1 + STAMP_BYTES + 1 };
 enum { RECORD_HAD_ITEM = 1, RECORD_HAS_ITEM = 2, RECORD_BEFORE_APART = 4, RECORD_AFTER_APART = 8 };
-enum { INLINE_BYTES_MAX = 256 << 10, TRIM_ROWS = 512, TRIM_PAGES_MAX = 8, PAGE_BYTES_MAX = 4 << 20, READ_BYTES_MAX = 4 << 20 };
+enum { INLINE_BYTES_MAX = 256 << 10, TRIM_ROWS = 512, TRIM_PAGES_MAX = 8, PAGE_BYTES_MAX = 4 << 20, READ_BYTES_MAX = 1 << 20 };
 
 /* The key of the record of `stamp`, or with 'c' + 1 the first key behind all of its rows. */
 static void log_key(uint64_t stamp, char part, char key[RECORD_KEY_BYTES])

@@ -119,8 +119,17 @@ static void long_logs_are_trimmed_in_pages(void **state)
     struct part_log_record *records;
     size_t count;
     call_open(&call, f.world, NULL);
-    assert_int_equal(part_log_read(&call, f.range, 0, 2000, &records, &count), FAULT_NONE);
-    assert_int_equal(count, 900);
+    /* Large images come in pages of their own, small ones together. */
+    uint64_t after = 0;
+    size_t read = 0, reads = 0;
+    do {
+        assert_int_equal(part_log_read(&call, f.range, after, 2000, &records, &count), FAULT_NONE);
+        after = count > 0 ? records[count - 1].stamp : after;
+        read += count;
+        reads++;
+    } while (count > 0);
+    assert_int_equal(read, 900);
+    assert_true(reads > 2 && reads < 10);
     call_close(&call);
     assert_int_equal(advance(&f, STR("stream"), last - 1), FAULT_NONE);
     assert_int_equal(rows_in_log(&f), 1);
