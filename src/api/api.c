@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-enum { COMPRESS_ABOVE = 4096, CRC_DIGITS = 12, REGION_BYTES_MAX = 64 };
+enum { COMPRESS_ABOVE = 4096, LONG_ABOVE = 64 << 10, CRC_DIGITS = 12, REGION_BYTES_MAX = 64 };
 
 #define UNKNOWN_OPERATION_BODY "<UnknownOperationException/>\n"
 #define NO_MEMORY_TEXT "The service has no memory left for this request; try again later."
@@ -224,6 +224,14 @@ static const char *content_type_of(const struct auth_request *request)
     if (str_equal(type, STR("application/x-amz-json-1.0")))
         return "application/x-amz-json-1.0";
     return request->body.len == 0 || str_equal(type, STR("application/json")) ? "application/json" : NULL;
+}
+
+bool api_is_long(const struct auth_request *request)
+{
+    if (request->body.len > LONG_ABOVE || api_header_find(request, STR("Content-Encoding")).len > 0)
+        return true;
+    const struct op *op = find_operation(request, NULL);
+    return op && op->is_long;
 }
 
 void api_call(struct api *api, struct call *call, const struct auth_request *request, struct api_answer *answer)

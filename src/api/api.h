@@ -39,6 +39,10 @@ struct api_answer {
     int64_t started_us;       /* monotonic */
 };
 
+/* Whether answering may take milliseconds, of the processor or waiting for the store, so that others should not have to wait for the thread: an
+   operation that says so of itself, a body of over 64 KB, or one whose size only unpacking will tell. */
+bool api_is_long(const struct auth_request *request);
+
 /* Answers `request` (body complete, at most API_BODY_MAX bytes as sent). Everything is in call's arena. When durable_wait_is_pending(&call->durable)
    the answer must not leave before the last hold is released; if that reports a fault, call api_answer_failed and send what it makes instead. */
 void api_call(struct api *api, struct call *call, const struct auth_request *request, struct api_answer *answer);

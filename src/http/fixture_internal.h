@@ -70,6 +70,11 @@ str api_header_find(const struct auth_request *request, str name)
     return STR_NONE;
 }
 
+bool api_is_long(const struct auth_request *request)
+{
+    return str_begins(request->path, STR("/long"));
+}
+
 /* Answers with method, path, query and the body's length and sum, so that a test sees what arrived. */
 void api_call(struct api *api, struct call *call, const struct auth_request *request, struct api_answer *answer)
 {
@@ -82,6 +87,13 @@ void api_call(struct api *api, struct call *call, const struct auth_request *req
     answer->headers[answer->header_count++] = (struct api_header){"X-Test", "yes"};
     if (str_begins(request->path, STR("/wait")))
         hold(api, call, (int64_t)strtoul(arena_copy_text(&call->arena, str_from(request->path, 5)), NULL, 10), FAULT_NONE);
+    if (str_begins(request->path, STR("/long"))) {
+        world_sleep_us(api->world, (int64_t)strtoul(arena_copy_text(&call->arena, str_from(request->path, 5)), NULL, 10));
+        /* The request is whole to the end. */
+        assert_true(str_equal(api_header_find(request, STR("Host")), STR("x")));
+        if (request->body.len % 2)
+            hold(api, call, 100, FAULT_NONE);
+    }
     if (str_begins(request->path, STR("/large"))) {
         char *large = arena_alloc_text(&call->arena, 4 << 20);
         memset(large, 'x', 4 << 20);

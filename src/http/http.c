@@ -92,6 +92,7 @@ static void register_metrics(struct http *http)
     if (!metrics)
         return;
     metrics_register(metrics, &http->connections, METRIC_GAUGE, "stator_connections", "Open connections.", "");
+    metrics_register(metrics, &http->waiting_for_worker, METRIC_GAUGE, "stator_long_requests_waiting", "Long requests that no worker has begun.", "");
     metrics_register(metrics, &http->refused_framing, METRIC_COUNTER, "stator_refused_framing_total", "Requests refused because they could be read in two ways.",
                      "");
     metrics_register(metrics, &http->refused_memory, METRIC_COUNTER, "stator_refused_memory_total", "Requests refused because the memory total was used up.", "");
@@ -140,6 +141,7 @@ void http_release(struct http *http)
         close(http->listen_socket);
     http_requests_free_spare(http);
     world_cond_close(http->options.world, &http->sweeper_wake);
+    world_cond_close(http->options.world, &http->work_wake);
     world_mutex_close(http->options.world, &http->mutex);
     free(http->certificate);
     free(http->key);
@@ -159,6 +161,7 @@ static bool open_parts(struct http *http, char *problem, size_t problem_bytes)
     unsigned threads = options->threads ? options->threads : (unsigned)(processors > 0 ? processors : 1);
     if (threads > options->connections_max)
         threads = options->connections_max;
+    http_workers_start(http, threads);
     http->daemon = start_daemon(http, threads);
     if (http->daemon)
         http->listen_socket = -1; /* the library closes it */
@@ -183,8 +186,11 @@ struct http *http_start(const struct http_options *options, char *problem, size_
     atomic_init(&http->resuming, 0);
     world_mutex_open(options->world, &http->mutex);
     world_cond_open(options->world, &http->sweeper_wake);
+    world_cond_open(options->world, &http->work_wake);
+    http->work_last = &http->work;
     register_metrics(http);
     if (!open_parts(http, problem, problem_bytes)) {
+        http_workers_stop(http);
         http_release(http);
         return NULL;
     }
@@ -226,12 +232,15 @@ void http_stop(struct http *http, int grace_ms)
     int64_t deadline_us = world_mono_us(world) + (int64_t)grace_ms * 1000;
     while (atomic_load_explicit(&http->requests_active, memory_order_acquire) > 0 && world_mono_us(world) < deadline_us)
         world_sleep_us(world, STOP_STEP_US);
+    /* What a worker has begun reads the request's headers, which end with the connection. */
+    http_workers_stop(http);
     /* The library may not be stopped while a connection is suspended. */
     http_requests_abandon(http);
+    http_work_drop(http);
     end_connections(http);
     MHD_stop_daemon(http->daemon);
     if (http->abandoned_count > 0)
-        log_event(http->options.log, LOG_WARN, "requests abandoned", "%u requests were still waiting for their writes when the server stopped",
+        log_event(http->options.log, LOG_WARN, "requests abandoned", "%u requests were still without an answer when the server stopped",
                   http->abandoned_count);
     http_release(http);
 }

@@ -24,6 +24,11 @@ str api_header_find(const struct auth_request *request, str name)
     return STR_NONE;
 }
 
+bool api_is_long(const struct auth_request *request)
+{
+    return request->body.len % 2;
+}
+
 void api_call(struct api *api, struct call *call, const struct auth_request *request, struct api_answer *answer)
 {
     (void)api;

@@ -14,6 +14,7 @@ enum {
     HTTP_DRAIN_BYTES_MAX = 64 << 20,        /* how much of a refused body is read and thrown away, so that its client sees the answer */
     HTTP_BODY_BYTES_A_SECOND_MIN = 8 << 10, /* a body may take idle_seconds, and a second for every so many bytes */
     HTTP_HEADERS_INLINE = 32,
+    HTTP_WORKERS_MAX = 64,
     HTTP_SPARE_REQUESTS_MAX = 64
 };
 
@@ -29,7 +30,7 @@ enum http_phase {
     PHASE_HEADERS,  /* the request line has come */
     PHASE_BODY,
     PHASE_DRAIN,    /* the answer is known; what still comes of the body is thrown away */
-    PHASE_WAITING,  /* the answer is built and waits until it is durable; the connection is suspended */
+    PHASE_WAITING,  /* a worker makes the answer, or it is built and waits until it is durable; the connection is suspended */
     PHASE_SENDING
 };
 
@@ -42,6 +43,7 @@ enum http_wait {
 
 struct http_request {
     struct http_request *next, **before; /* spare requests, or those that wait; guarded by http->mutex */
+    struct http_request *work_next; /* in http->work; guarded by http->mutex */
     struct http *http;
     struct MHD_Connection *connection;
     struct call call;
@@ -53,6 +55,7 @@ struct http_request {
     bool body_is_own;
     bool is_counted;             /* in http->requests_active */
     size_t body_charged_bytes;   /* of the memory total, for a body of its own and for reading it */
+    size_t reading_bytes;        /* of body_charged_bytes: for reading it */
     uint64_t body_received_bytes;
     int64_t started_us;          /* monotonic */
     int refusal;                 /* status of the answer that PHASE_DRAIN ends with */
@@ -75,12 +78,17 @@ struct http {
     struct http_request *spare;
     size_t spare_count;
     struct http_request *waiting;
+    struct http_request *work, **work_last; /* for the workers, the oldest first */
+    struct world_cond work_wake;
+    bool work_ends;               /* the workers take no more */
+    struct world_thread *workers[HTTP_WORKERS_MAX];
+    unsigned worker_count;
     bool is_abandoning;           /* the front stops: nobody may begin to wait */
     unsigned abandoned_count;     /* requests whose durable wait outlives the front's end */
     atomic_uint users;            /* its owner, and those requests: the last frees it */
     atomic_uint resuming;         /* threads that are about to resume a connection: the library may not stop before them */
     struct http_peer *peers;
-    struct metric connections, refused_framing, refused_memory, closed_slow;
+    struct metric connections, waiting_for_worker, refused_framing, refused_memory, closed_slow;
 };
 
 /* Why a request's framing is refused, as a phrase for the client, or NULL when it is sound. `content_length` is set to the length announced,
@@ -96,7 +104,20 @@ enum MHD_Result http_request_moves(void *http, struct MHD_Connection *connection
     const char *data, size_t *data_bytes, void **request);
 void http_request_ends(void *http, struct MHD_Connection *connection, void **request, enum MHD_RequestTerminationCode how);
 
-/* Lets those that wait for durability go without an answer: their connections will be closed. */
+/* Makes the answer of a request whose body is there. */
+void http_request_operate(struct http_request *request);
+
+/* The threads that make long answers. */
+void http_workers_start(struct http *http, unsigned count);
+
+/* With http->mutex held: has a worker make the answer and release the call's own hold. */
+void http_work_add(struct http_request *request);
+
+/* Once what the workers have begun is done: what they have not begun stays, to be abandoned and then dropped. */
+void http_workers_stop(struct http *http);
+void http_work_drop(struct http *http);
+
+/* Lets those that wait for a worker or for durability go without an answer: their connections will be closed. */
 void http_requests_abandon(struct http *http);
 void http_requests_free_spare(struct http *http);
 void http_release(struct http *http);

@@ -316,6 +316,61 @@ static void answers_wait_until_durable(void **state)
         hang_up(&clients[i]);
 }
 
+static void long_requests_stop_nobody(void **state)
+{
+    struct fixture *f = *state;
+    enum { LONG_ONES = 8, SHORT_ONES = 50, LONG_US = 100000 };
+    static struct client slow[LONG_ONES];
+    for (int i = 0; i < LONG_ONES; i++) {
+        char text[128];
+        dial(f, &slow[i]);
+        snprintf(text, sizeof text, "POST /long%d HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%.*s", LONG_US, i % 3, i % 3, "ab");
+        assert_true(send_text(&slow[i], text));
+    }
+    while (atomic_load(&f->api.calls) == 0)
+        world_sleep_us(f->world, 1000);
+    /* Two workers: the last of the long ones cannot be done before four times LONG_US. */
+    for (int i = 0; i < SHORT_ONES; i++)
+        expect_service(f);
+    assert_true(atomic_load(&f->api.calls) < SHORT_ONES + LONG_ONES);
+    for (int i = 0; i < LONG_ONES; i++) {
+        struct response response;
+        assert_true(read_response(&slow[i], &response));
+        assert_int_equal(response.status, 200);
+        hang_up(&slow[i]);
+    }
+}
+
+static void many_long_requests_at_once(void **state)
+{
+    struct fixture *f = *state;
+    enum { CLIENTS = 32, ROUNDS = 40 };
+    static struct client clients[CLIENTS];
+    for (int i = 0; i < CLIENTS; i++)
+        dial(f, &clients[i]);
+    for (int round = 0; round < ROUNDS; round++) {
+        char text[128];
+        for (int i = 0; i < CLIENTS; i++) {
+            /* Some clients leave in the middle. */
+            if ((i + round) % 9 == 0) {
+                hang_up(&clients[i]);
+                dial(f, &clients[i]);
+            }
+            snprintf(text, sizeof text, "POST /long%d HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%.*s", i % 4 * 20, i % 2, i % 2, "a");
+            assert_true(send_text(&clients[i], text));
+        }
+        for (int i = 0; i < CLIENTS; i++) {
+            struct response response;
+            if ((i + round) % 9 == 8)
+                continue; /* it leaves in the next round */
+            assert_true(read_response(&clients[i], &response));
+            assert_int_equal(response.status, 200);
+        }
+    }
+    for (int i = 0; i < CLIENTS; i++)
+        hang_up(&clients[i]);
+}
+
 static void what_is_not_durable_is_not_told(void **state)
 {
     struct fixture *f = *state;
@@ -390,6 +445,36 @@ static void the_end_does_not_wait_for_ever(void **state)
     hang_up(&client);
     /* The write ends after all; what the front left for it must still be there. */
     durable_wait_release(f->api.kept, FAULT_NONE);
+    world_free(f->world);
+    free(f);
+}
+
+/* What a worker has begun it ends, what none has begun is dropped. */
+static void the_end_waits_for_workers(void **state)
+{
+    (void)state;
+    enum { CLIENTS = 6 };
+    struct fixture *f = fixture_new();
+    start(f);
+    static struct client clients[CLIENTS];
+    for (int i = 0; i < CLIENTS; i++) {
+        dial(f, &clients[i]);
+        send_text(&clients[i], "POST /long200000 HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\na");
+    }
+    while (atomic_load(&f->api.calls) < 2)
+        world_sleep_us(f->world, 1000);
+    http_stop(f->http, 20);
+    assert_int_equal(atomic_load(&f->api.calls), 2);
+    for (int i = 0; i < CLIENTS; i++) {
+        struct response response;
+        assert_true(!read_response(&clients[i], &response) || response.status == 200);
+        hang_up(&clients[i]);
+    }
+    /* Writes may still be under way behind the front's back, but not for long. */
+    for (int i = 0; i < 1000 && atomic_load(&f->memory.used_bytes) > 0; i++)
+        world_sleep_us(f->world, 1000);
+    world_sleep_us(f->world, 20000);
+    assert_int_equal(atomic_load(&f->memory.used_bytes), 0);
     world_free(f->world);
     free(f);
 }
@@ -538,10 +623,13 @@ int main(void)
         CASE(large_bodies),
         CASE(memory_is_bounded),
         CASE(answers_wait_until_durable),
+        CASE(long_requests_stop_nobody),
+        CASE(many_long_requests_at_once),
         CASE(what_is_not_durable_is_not_told),
         CASE(half_closed_connections_are_answered),
         cmocka_unit_test(the_end_lets_requests_finish),
         cmocka_unit_test(the_end_does_not_wait_for_ever),
+        cmocka_unit_test(the_end_waits_for_workers),
         CASE(starts_that_fail_say_why),
         cmocka_unit_test(https_is_served),
     };

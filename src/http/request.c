@@ -1,7 +1,8 @@
-/* A request's way through the front: headers checked, body taken in, answered at once or when what it tells of is durable.
+/* A request's way through the front: headers checked, body taken in, answered at once or when what it tells of is durable; a long one by a worker.
 
    The library calls http_request_moves several times for a request, always on the connection's own thread. What other threads
-   may do is end the durable wait (on_durable) and abandon it (http_requests_abandon): see enum http_wait. */
+   may do is make the answer while the connection is suspended (worker.c), end the durable wait (on_durable) and abandon it
+   (http_requests_abandon): see enum http_wait. */
 #include "http/http_internal.h"
 
 #include <assert.h>
@@ -386,13 +387,14 @@ void http_requests_abandon(struct http *http)
         world_sleep_us(world, 100);
 }
 
-/* Puts the connection aside until the answer may leave. Suspended before our own hold is released: from then on on_durable may come at any time. */
-static enum MHD_Result wait_for_durability(struct http_request *request)
+/* Puts the connection aside until the answer may leave. Suspended before the call's own hold is released, which a worker does when it has made the
+   answer, and else we: from then on on_durable may come at any time. */
+static enum MHD_Result put_aside(struct http_request *request, bool for_worker)
 {
     struct http *http = request->http;
     atomic_fetch_add_explicit(&request->parties, 1, memory_order_relaxed);
     world_lock(http->options.world, &http->mutex);
-    bool abandoned = http->is_abandoning;
+    bool abandoned = http->is_abandoning || (for_worker && http->work_ends);
     atomic_init(&request->wait, abandoned ? WAIT_ABANDONED : WAIT_PENDING);
     if (abandoned) {
         atomic_fetch_add(&http->users, 1);
@@ -401,9 +403,12 @@ static enum MHD_Result wait_for_durability(struct http_request *request)
         request->phase = PHASE_WAITING;
         MHD_suspend_connection(request->connection);
         waiting_insert(http, request);
+        if (for_worker)
+            http_work_add(request);
     }
     world_unlock(http->options.world, &http->mutex);
-    durable_wait_release(&request->call.durable, FAULT_NONE);
+    if (!for_worker || abandoned)
+        durable_wait_release(&request->call.durable, FAULT_NONE);
     return abandoned ? MHD_NO : MHD_YES;
 }
 
@@ -423,19 +428,27 @@ static enum MHD_Result resumed(struct http_request *request)
     return state == WAIT_ABANDONED ? MHD_NO : send_result(request);
 }
 
+void http_request_operate(struct http_request *request)
+{
+    api_call(request->http->options.api, &request->call, &request->request, &request->answer);
+    uncharge(request, request->reading_bytes);
+    request->reading_bytes = 0;
+}
+
 static enum MHD_Result body_complete(struct http_request *request)
 {
     struct http *http = request->http;
-    size_t for_reading = request->body_is_own ? request->body.len * PARSE_FACTOR : 0;
-    if (!try_charge(request, for_reading))
+    request->reading_bytes = request->body_is_own ? request->body.len * PARSE_FACTOR : 0;
+    if (!try_charge(request, request->reading_bytes))
         return send_unavailable(request);
     request->request.body = buf_str(&request->body);
     request->call.now_us = world_wall_us(http->options.world);
     durable_wait_open(&request->call.durable, on_durable, request);
-    api_call(http->options.api, &request->call, &request->request, &request->answer);
-    uncharge(request, for_reading);
+    if (api_is_long(&request->request))
+        return put_aside(request, true);
+    http_request_operate(request);
     if (durable_wait_is_pending(&request->call.durable))
-        return wait_for_durability(request);
+        return put_aside(request, false);
     return send_result(request);
 }
 

@@ -34,6 +34,7 @@ struct op {
     const char *name;   /* "PutItem" */
     op_run run;
     bool answers_empty; /* TagResource, UntagResource: 200 with an empty body */
+    bool is_long;       /* may take milliseconds, of the processor or waiting for the store: not on a thread that others wait for */
 };
 
 /* By what stands behind "DynamoDB_20120810."; NULL: no such operation. *index (may be NULL) is a small number for counters. */
