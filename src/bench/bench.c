@@ -49,8 +49,8 @@ static bool read_option(const struct option *option, const char *text)
         *(bool *)option->field = strcmp(text, "yes") == 0;
         return strcmp(text, "yes") == 0 || strcmp(text, "no") == 0;
     case OPERATION: {
-        static const char *const names[] = {"get", "put", "update"};
-        for (unsigned i = 0; i < 3; i++)
+        static const char *const names[] = {"get", "put", "update", "query", "scan"};
+        for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
             if (strcmp(text, names[i]) == 0)
                 return *(enum bench_op *)option->field = (enum bench_op)i, true;
         return false;

@@ -12,7 +12,7 @@
 
 enum { BENCH_DONE = 0, BENCH_FAILED = 1, BENCH_MISUSED = 2, BENCH_KEY_DIGITS = 8 };
 
-enum bench_op { BENCH_GET, BENCH_PUT, BENCH_UPDATE };
+enum bench_op { BENCH_GET, BENCH_PUT, BENCH_UPDATE, BENCH_QUERY, BENCH_SCAN };
 
 struct bench_options {
     const char *url;

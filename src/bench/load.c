@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { ANSWER_BYTES_MAX = 1 << 20, EVENTS = 64 };
+enum { ANSWER_BYTES_MAX = 4 << 20, EVENTS = 64 };
 
 struct link {
     int socket;

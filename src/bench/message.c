@@ -91,6 +91,11 @@ str bench_operation(struct bench_writer *writer, enum bench_op op, uint64_t key)
         return bench_message(writer, "GetItem", arena_printf(arena, "{\"TableName\":\"%s\",\"Key\":{\"p\":{\"S\":\"key-%08llu\"}}}", table, number));
     case BENCH_PUT:
         return bench_message(writer, "PutItem", put_body(writer, key));
+    case BENCH_QUERY: /* of one item: what a Query costs over a GetItem */
+        return bench_message(writer, "Query", arena_printf(arena, "{\"TableName\":\"%s\",\"KeyConditionExpression\":\"p = :p\","
+                                                                  "\"ExpressionAttributeValues\":{\":p\":{\"S\":\"key-%08llu\"}}}", table, number));
+    case BENCH_SCAN: /* the page behind some key */
+        return bench_message(writer, "Scan", arena_printf(arena, "{\"TableName\":\"%s\",\"ExclusiveStartKey\":{\"p\":{\"S\":\"key-%08llu\"}}}", table, number));
     case BENCH_UPDATE:
         break;
     }

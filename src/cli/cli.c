@@ -19,12 +19,12 @@ static const struct command commands[] = {
      "Each option is also an environment variable (--memory-limit is STATOR_MEMORY_LIMIT) and a line\n"
      "of the --config file (memory-limit = 1G). Flags win over the environment, that over the file.\n"},
     {"bench", cli_bench, "measure a server, and the floors it is compared with",
-     "stator bench --url URL --op get|put|update [OPTION]...\n"
+     "stator bench --url URL --op get|put|update|query|scan [OPTION]...\n"
      "       stator bench floor [--port NUMBER] [--kind mhd|raw]\n"
      "       stator bench engine --data DIRECTORY [OPTION]...",
      "Without a word: a load client that signs its requests and prints requests a second and latencies.\n"
      "  --url URL            the server, http://127.0.0.1:8000\n"
-     "  --op OPERATION       get, put or update\n"
+     "  --op OPERATION       get, put, update, query (of one item) or scan (one page)\n"
      "  --connections N      keep-alive connections, one request outstanding on each (64)\n"
      "  --seconds N          how long (5)\n"
      "  --item-bytes N       size of the items (1024)\n"
