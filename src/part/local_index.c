@@ -49,8 +49,12 @@ void local_index_changes(struct arena *arena, const struct edit *edit, const str
         if (before.key.data && after.key.data && !is_moved) {
             if (!str_equal(before.stored.item, after.stored.item))
                 add_row(out, after.key, &before.stored, &after.stored);
+            else
+                PROBE("part: a change leaves an index entry alone");
             continue;
         }
+        if (is_moved)
+            PROBE("part: an index entry moves");
         if (before.key.data)
             add_row(out, before.key, &before.stored, NULL);
         if (after.key.data)

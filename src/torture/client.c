@@ -12,7 +12,9 @@
 
 enum { NO_NUMBER = INT32_MIN, ERRORS_MAX = 4, LARGE_BYTES = 330000, STRANGERS = 24 };
 
-const struct key_schema torture_schema = {.partition = {{"pk", 2}, VALUE_S}};
+enum { COLLECTIONS = 2 * RANGES_MAX }; /* keys share one when they are as many apart */
+
+const struct key_schema torture_schema = {.partition = {{"pk", 2}, VALUE_S}, .sort = {{"sk", 2}, VALUE_S}};
 
 uint64_t chance_next(uint64_t *state)
 {
@@ -52,6 +54,16 @@ static str string_value(struct arena *arena, str text)
     return buf_str(&out);
 }
 
+static str key_partition(struct arena *arena, uint32_t key)
+{
+    return string_value(arena, arena_printf(arena, "group-%u", key % COLLECTIONS));
+}
+
+static str key_sort(struct arena *arena, uint32_t key)
+{
+    return string_value(arena, arena_printf(arena, "key-%u", key));
+}
+
 static str make_item(struct arena *arena, uint32_t key, int64_t number, uint64_t mark, size_t pad_bytes)
 {
     char *padding = arena_alloc_text(arena, pad_bytes);
@@ -59,23 +71,24 @@ static str make_item(struct arena *arena, uint32_t key, int64_t number, uint64_t
     struct attribute attributes[] = {
         {STR("n"), number_value(arena, number)},
         {STR("w"), number_value(arena, (int64_t)mark)},
-        {STR("pk"), string_value(arena, arena_printf(arena, "key-%u", key))},
+        {STR("pk"), key_partition(arena, key)},
+        {STR("sk"), key_sort(arena, key)},
         {STR("filler"), string_value(arena, str_of(padding, pad_bytes))},
     };
     struct buf item;
     buf_open(&item, arena, pad_bytes + 64);
-    item_write(&item, attributes, pad_bytes > 0 ? 4 : 3);
+    item_write(&item, attributes, pad_bytes > 0 ? 5 : 4);
     return buf_str(&item);
 }
 
 void torture_key(struct arena *arena, uint32_t key, struct edit *edit)
 {
-    struct attribute attribute = {STR("pk"), string_value(arena, arena_printf(arena, "key-%u", key))};
+    struct attribute attributes[] = {{STR("pk"), key_partition(arena, key)}, {STR("sk"), key_sort(arena, key)}};
     struct buf item, row_key;
     buf_open(&item, arena, 0);
     buf_open(&row_key, arena, 0);
-    item_write(&item, &attribute, 1);
-    key_encode(&torture_schema, ROW_ITEM, attribute.value, STR_NONE, &row_key);
+    item_write(&item, attributes, 2);
+    key_encode(&torture_schema, ROW_ITEM, attributes[0].value, attributes[1].value, &row_key);
     edit->key_item = buf_str(&item);
     edit->row_key = buf_str(&row_key);
 }
@@ -159,6 +172,10 @@ static void wish_make(struct client *client, struct call *call, uint32_t key, st
 {
     *wish = (struct wish){.key = key, .number = below(client, 20), .mark = ++client->run->marks};
     torture_key(&call->arena, key, &wish->edit);
+    if (client->run->plan->has_indexes) {
+        wish->edit.local_indexes = torture_indexes;
+        wish->edit.local_index_count = TORTURE_INDEXES;
+    }
     bool is_large = below(client, 100) < client->run->plan->large_percent;
     uint32_t kind = is_large ? 0 : below(client, 10);
     if (kind < 4) {
@@ -369,33 +386,62 @@ static void read_some(struct client *client, uint32_t count)
     (void)call_end(call);
 }
 
+/* What is scanned: items, or a local index. */
+struct scanned {
+    const struct index_schema *index; /* NULL: items */
+    bool is_moving;                   /* an entry moves with its item: a scan may miss one, or see two */
+};
+
+/* The key of a row, which must be the one that its item has there; the number of keys when it is none. */
+static uint32_t key_of_row(struct run *run, struct call *call, const struct scanned *scanned, const struct part_row *row, uint32_t range_number)
+{
+    struct buf row_key, entry_key;
+    buf_open(&row_key, &call->arena, 0);
+    key_encode(&torture_schema, ROW_ITEM, item_get(row->stored.item, STR("pk")), item_get(row->stored.item, STR("sk")), &row_key);
+    if (scanned->index) {
+        buf_open(&entry_key, &call->arena, 0);
+        index_row_key(scanned->index, row->stored.item, &entry_key);
+    }
+    if (!str_equal(row->key, buf_str(scanned->index ? &entry_key : &row_key)))
+        return run->plan->keys;
+    uint32_t key = range_number;
+    for (; key < run->plan->keys; key += run->plan->ranges) {
+        struct edit edit = {0};
+        torture_key(&call->arena, key, &edit);
+        if (str_equal(edit.row_key, buf_str(&row_key)))
+            break;
+    }
+    return key;
+}
+
 /* The keys of the range that a page shows, into `seen`. */
-static void note_page(struct run *run, struct call *call, const struct part_page *page, uint32_t range_number, struct state *seen)
+static void note_page(struct run *run, struct call *call, const struct scanned *scanned, const struct part_page *page, uint32_t range_number, struct state *seen)
 {
     for (size_t row = 0; row < page->count; row++) {
-        uint32_t key = range_number;
-        struct edit edit = {0};
-        for (; key < run->plan->keys; key += run->plan->ranges) {
-            torture_key(&call->arena, key, &edit);
-            if (str_equal(edit.row_key, page->rows[row].key))
-                break;
-        }
-        if (key >= run->plan->keys || seen[key].has_item)
+        uint32_t key = key_of_row(run, call, scanned, &page->rows[row], range_number);
+        if (key >= run->plan->keys || (seen[key].has_item && !scanned->is_moving))
             run_find(run, "a scan shows a row that nobody wrote, or one twice");
         else
             state_of_item(true, &page->rows[row].stored, &seen[key]);
     }
 }
 
-/* All pages of a range, in either direction: each key is seen, or seen to be missing, at some moment of the scan. */
+/* All pages of a range's items, or of a local index of it, in either direction: each key is seen, or seen to be missing, at some moment of the scan. */
 static void scan_all(struct client *client)
 {
     struct run *run = client->run;
     struct torture_call *call = call_new(run);
     struct part_range *range;
     struct state seen[KEYS_MAX] = {0};
+    struct scanned scanned = {0};
     uint32_t range_number = below(client, run->plan->ranges);
     struct part_scan scan = {.lower = STR("i"), .upper = STR("j"), .reverse = below(client, 2), .rows_max = 1 + below(client, 4), .bytes_max = 1 + below(client, 200)};
+    uint32_t index = run->plan->has_indexes ? below(client, 3) : 2;
+    if (index < 2) {
+        scanned = (struct scanned){&torture_indexes[index], index == 1};
+        scan.lower = index == 0 ? STR("kA") : STR("kB");
+        scan.upper = index == 0 ? STR("kB") : STR("kC");
+    }
     if (acquire(client, &call->call, range_number, &range)) {
         struct part_page page = {.has_more = true};
         enum fault fault = FAULT_NONE;
@@ -404,7 +450,7 @@ static void scan_all(struct client *client)
             fault = part_scan(&call->call, range, &scan, &call->call.arena, &page);
             if (fault != FAULT_NONE || page.count == 0)
                 break;
-            note_page(run, &call->call, &page, range_number, seen);
+            note_page(run, &call->call, &scanned, &page, range_number, seen);
             str last = page.rows[page.count - 1].key;
             if (scan.reverse)
                 scan.upper = last;
@@ -416,7 +462,9 @@ static void scan_all(struct client *client)
         client->errors = fault == FAULT_NONE ? 0 : client->errors + 1;
         for (uint32_t key = range_number; key < run->plan->keys && fault == FAULT_NONE; key += run->plan->ranges) {
             struct event event = {.life = run->life, .key = key, .client = client->number, .invoked = invoked, .answered = answered, .before = seen[key]};
-            trace_event(run, history_add(&run->history, &event), "scan");
+            if (scanned.is_moving && !seen[key].has_item)
+                continue;
+            trace_event(run, history_add(&run->history, &event), scanned.index ? "index" : "scan");
             note_result(run, event.before.stamp);
         }
     }

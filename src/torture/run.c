@@ -42,6 +42,7 @@ void plan_draw(struct plan *plan, uint64_t seed)
     plan->images = chance_below(&chance, 4);
     plan->large_percent = large_percents[chance_below(&chance, 10)];
     plan->crash_percent = chance_below(&chance, 3) * 50;
+    plan->has_indexes = chance_below(&chance, 2);
 }
 
 /* --- The beginning of a life: what is there --- */
@@ -89,6 +90,8 @@ static void look_around(struct run *run)
             history->start_stamp[run->life][range_number] = sample.counts.last_stamp;
             for (uint32_t key = range_number; key < run->plan->keys; key += run->plan->ranges)
                 read_key(run, &call, range, key, &history->start[run->life][key]);
+            if (run->plan->has_indexes)
+                indexes_check(run, &call, range, range_number);
             part_range_release(range);
         }
         call_close(&call);

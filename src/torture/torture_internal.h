@@ -9,7 +9,8 @@ enum {
     RANGES_MAX = 2,
     CLIENTS_MAX = 6,
     LIVES_MAX = 5,
-    BATCH_MAX = 6
+    BATCH_MAX = 6,
+    TORTURE_INDEXES = 3
 };
 
 /* --- History (history.c): what clients saw, and whether one order of events explains it --- */
@@ -92,6 +93,7 @@ struct plan {
     unsigned images;
     uint32_t large_percent;     /* of the items */
     uint32_t crash_percent;     /* of the lives */
+    bool has_indexes;           /* local ones */
 };
 
 void plan_draw(struct plan *plan, uint64_t seed);
@@ -156,6 +158,13 @@ __attribute__((format(printf, 2, 3))) void run_find(struct run *run, const char 
 void state_of_item(bool has_item, const struct stored *stored, struct state *out);
 extern const struct key_schema torture_schema;
 void torture_key(struct arena *arena, uint32_t key, struct edit *edit);
+
+/* Local indexes (indexes.c): the first has a fixed entry for each item and keeps all of it, so that a scan of it is one of the items; entries of the second
+   move with the number and keep all, those of the third move with it and keep keys only. */
+extern const struct index_schema torture_indexes[TORTURE_INDEXES];
+
+/* While nothing is pending: entries and sizes of collections are what the items say. */
+void indexes_check(struct run *run, struct call *call, struct part_range *range, uint32_t range_number);
 
 void client_run(void *client);
 
