@@ -120,7 +120,7 @@ static bool is_settled(const struct chore *chore)
         return false;
     for (size_t i = 0; i < chore->slot_count; i++)
         for (const struct source *source = chore->slots[i]; source; source = source->chain)
-            if (source->is_dirty || source->is_failing || source->state == SOURCE_READY || source->state == SOURCE_HELD)
+            if (source->is_dirty || source->is_failing || source->is_resting || source->state == SOURCE_READY || source->state == SOURCE_HELD)
                 return false;
     return true;
 }

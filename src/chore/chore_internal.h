@@ -17,7 +17,8 @@ enum {
     TRIM_RECORDS = 1024,           /* so many moved: the log is trimmed */
     TRIM_DELAY_US = 500000,        /* or so long after one was */
     PAUSE_FIRST_US = 10000,        /* after a failure, doubled with each */
-    PAUSE_LAST_US = 2000000
+    PAUSE_LAST_US = 2000000,
+    REST_US = 500000               /* of one index range that fails */
 };
 
 /* One range of a global index, as one range of its table feeds it. A copying lane belongs to the keeper, any other to whoever holds its source. */
@@ -30,6 +31,8 @@ struct lane {
     bool is_known;                  /* what follows has been read from the index range */
     bool is_gone;                   /* the index range is being dropped */
     bool is_copying;
+    bool is_resting;                /* it failed, and is left alone until rest_until_us, so that the table's other indexes go on */
+    int64_t rest_until_us;          /* monotonic */
     bool is_due;                    /* for the index to become ACTIVE: the cursor has come to the goal */
     uint64_t cursor;                /* changes up to this stamp are durable in the index range, but for those of no consequence */
     uint64_t goal;                  /* the log's end when the copy ended */
@@ -48,6 +51,7 @@ struct source {
     enum source_state state;
     bool is_dirty;                  /* HELD: there is more to do than when it was taken. DELAYED: there is something to do */
     bool is_failing;                /* DELAYED because the last step failed */
+    bool is_resting;                /* one of its lanes rests */
     bool is_listed;                 /* the keeper's: found in the catalog this time */
     int64_t due_us;                 /* DELAYED: monotonic */
     size_t waiting;                 /* records logged and not moved yet, as far as is known */
@@ -55,6 +59,7 @@ struct source {
     struct lane *lanes;
     size_t lane_count;
     int64_t pause_us;               /* the next, after a failure */
+    int64_t rested_us;              /* when the first resting lane goes on; 0: none rests */
     size_t untrimmed;               /* records moved since the log was trimmed */
     uint64_t trimmed_to;
     int64_t trim_due_us;            /* monotonic; 0: nothing to trim */

@@ -633,6 +633,52 @@ static void a_deleted_index_leaves_nothing(void **state)
     run_free(run);
 }
 
+/* The store fails under one index range: the table and its other index go on, and the range catches up when it is opened again. */
+static void one_stopped_index_does_not_hold_back_another(void **state)
+{
+    (void)state;
+    struct run *run = calloc(1, sizeof *run);
+    struct world_sim_options sim = {.seed = 7, .wall_start_us = 1700000000000000};
+    struct store_mem_options mem = {.manners = STORE_MANNERS_RADOS};
+    struct call call;
+    const struct table *table;
+    struct part_range *range;
+    assert_non_null(run);
+    run->world = world_sim_new(&sim);
+    run->store = store_mem_new(run->world, &mem);
+    world_mutex_open(run->world, &run->lock);
+    life_open(run, 2);
+    assert_true(chore_settle(run->chore, 60000000));
+    let_changes_end(run);
+    call_open(&call, run->world, NULL);
+    assert_true(table_find(run, &call, &table));
+    store_mem_set_faults(run->store, &(struct store_mem_faults){.fail = 10000});
+    assert_int_equal(part_range_acquire(&call, run->part, table->indexes[0].ranges[0].id, &range), FAULT_NONE);
+    assert_int_equal(part_index_apply(&call, range, (struct uuid){{9}}, &(struct part_index_mark){.position = 1}, NULL, 0), FAULT_NONE);
+    while (durable_wait_is_pending(&call.durable))
+        world_sleep_us(run->world, 100);
+    part_range_release(range);
+    store_mem_set_faults(run->store, &(struct store_mem_faults){0});
+    for (int i = 0; i < 30; i++)
+        client_change(run);
+    world_sleep_us(run->world, 100000);
+    expect_index(run, &call, table, &table->indexes[1]);
+    assert_false(chore_settle(run->chore, 3000000));
+    for (int i = 0; i < 30; i++)
+        client_change(run);
+    world_sleep_us(run->world, 100000);
+    expect_index(run, &call, table, &table->indexes[1]);
+    life_close(run, false);
+    life_open(run, -1);
+    assert_true(chore_settle(run->chore, 60000000));
+    expect_index(run, &call, table, &table->indexes[0]);
+    expect_index(run, &call, table, &table->indexes[1]);
+    table_release(table);
+    life_close(run, false);
+    call_close(&call);
+    run_free(run);
+}
+
 /* STATOR_INDEX_SEEDS=FIRST:COUNT for longer runs. */
 static void seeds(uint64_t *first, uint64_t *count)
 {
@@ -672,6 +718,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_deleted_index_leaves_nothing),
+        cmocka_unit_test(one_stopped_index_does_not_hold_back_another),
         cmocka_unit_test(indexes_converge_over_crashes),
         cmocka_unit_test(indexes_converge_over_faults),
     };

@@ -187,6 +187,8 @@ static void lane_take_over(struct lane *lane, struct lane *old)
     lane->is_known = old->is_known;
     lane->is_gone = old->is_gone;
     lane->is_copying = old->is_copying;
+    lane->is_resting = old->is_resting;
+    lane->rest_until_us = old->rest_until_us;
     lane->is_due = old->is_due;
     lane->cursor = old->cursor;
     lane->goal = old->goal;

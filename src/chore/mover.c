@@ -94,9 +94,39 @@ static enum fault lane_know(struct chore *chore, struct call *call, struct part_
 
 /* --- A step --- */
 
+/* The lane's index range does not take changes now. The log keeps them. */
+static void lane_rest(struct chore *chore, struct lane *lane)
+{
+    PROBE("chore: an index rests and its table's others go on");
+    metric_add(&chore->failures, 1);
+    if (lane->rest_until_us == 0)
+        log_event(chore->log, LOG_WARN, "index mover waits", "changes cannot be carried into the global index %.*s of table %.*s now; it is tried again, and meanwhile "
+                                                             "the table's change log grows", STR_ARG(lane->index->name), STR_ARG(lane->table->name));
+    lane->is_resting = true;
+    lane->rest_until_us = world_mono_us(chore->world) + REST_US;
+}
+
+/* Lanes that have rested go on. */
+static void wake_lanes(struct chore *chore, struct source *source)
+{
+    for (size_t i = 0; i < source->lane_count; i++)
+        if (source->lanes[i].is_resting && source->lanes[i].rest_until_us <= world_mono_us(chore->world))
+            source->lanes[i].is_resting = false;
+}
+
+static void note_resting(struct source *source)
+{
+    source->rested_us = 0;
+    for (size_t i = 0; i < source->lane_count; i++) {
+        const struct lane *lane = &source->lanes[i];
+        if (lane->is_resting && !lane->is_gone && (source->rested_us == 0 || lane->rest_until_us < source->rested_us))
+            source->rested_us = lane->rest_until_us;
+    }
+}
+
 static bool lane_moves(const struct lane *lane)
 {
-    return lane->is_known && !lane->is_gone && !lane->is_copying;
+    return lane->is_known && !lane->is_gone && !lane->is_copying && !lane->is_resting;
 }
 
 /* The lowest cursor above `above` of the lanes that move; UINT64_MAX: none. */
@@ -134,8 +164,9 @@ static enum fault apply_records(struct chore *chore, struct batch *batch, struct
             PROBE("chore: an index is dropped while changes are on their way to it");
             call_clear_fault(&batch->call);
             lane->is_gone = true;
-        } else {
-            TRY(fault);
+        } else if (fault != FAULT_NONE) {
+            call_clear_fault(&batch->call);
+            lane_rest(chore, lane);
         }
     }
     return FAULT_NONE;
@@ -150,6 +181,7 @@ static void advance_lanes(struct chore *chore, struct source *source, uint64_t f
         if (!lane_moves(lane) || lane->cursor != from)
             continue;
         lane->cursor = to;
+        lane->rest_until_us = 0;
         if (lane->index->stage == INDEX_COPYING && !lane->is_due && to >= lane->goal)
             is_due = lane->is_due = true;
     }
@@ -243,7 +275,7 @@ static enum fault know_lanes(struct chore *chore, struct part_range *range, stru
 {
     for (size_t i = 0; i < source->lane_count; i++) {
         struct lane *lane = &source->lanes[i];
-        if (lane->is_known || lane->is_gone)
+        if (lane->is_known || lane->is_gone || lane->is_resting)
             continue;
         struct call call;
         call_open(&call, chore->world, NULL);
@@ -251,8 +283,8 @@ static enum fault know_lanes(struct chore *chore, struct part_range *range, stru
         call_close(&call);
         if (fault == FAULT_RESOURCE_NOT_FOUND)
             lane->is_gone = true;
-        else
-            TRY(fault);
+        else if (fault != FAULT_NONE)
+            lane_rest(chore, lane);
         if (!lane->is_copying)
             continue;
         world_lock(chore->world, &chore->lock);
@@ -277,6 +309,7 @@ static enum fault source_step(struct chore *chore, struct source *source, bool *
     if (fault == FAULT_RESOURCE_NOT_FOUND)
         return FAULT_NONE;
     TRY(fault);
+    wake_lanes(chore, source);
     fault = know_lanes(chore, range, source);
     uint64_t from = lowest_cursor(source, 0, true), highest = 0;
     for (size_t i = 0; i < source->lane_count; i++)
@@ -293,6 +326,7 @@ static enum fault source_step(struct chore *chore, struct source *source, bool *
     if (fault == FAULT_NONE && (source->untrimmed >= TRIM_RECORDS || (source->trim_due_us > 0 && world_mono_us(chore->world) >= source->trim_due_us)))
         fault = trim_log(chore, range, source);
     part_range_release(range);
+    note_resting(source);
     return fault;
 }
 
@@ -311,11 +345,15 @@ static void source_is_done(struct chore *chore, struct source *source, enum faul
         return;
     }
     source->pause_us = PAUSE_FIRST_US;
-    if (!moved && !source->is_dirty) {
+    source->is_resting = source->rested_us > 0;
+    if (!moved && !source->is_dirty && !source->is_resting) {
         metric_add(&chore->waiting, -(int64_t)source->waiting);
         source->waiting = 0;
     }
-    source_release(chore, source, moved ? SOURCE_READY : source->trim_due_us > 0 ? SOURCE_DELAYED : SOURCE_IDLE, source->trim_due_us);
+    int64_t due_us = source->trim_due_us;
+    if (source->rested_us > 0 && (due_us == 0 || source->rested_us < due_us))
+        due_us = source->rested_us;
+    source_release(chore, source, moved ? SOURCE_READY : due_us > 0 ? SOURCE_DELAYED : SOURCE_IDLE, due_us);
 }
 
 void mover_run(void *argument)
