@@ -190,8 +190,9 @@ static enum fault operate(struct api *api, struct call *call, const struct auth_
 {
     str body = request->body;
     enum api_encoding encoding = api_encoding_of(api_header_find(request, STR("Content-Encoding")));
-    if (encoding == ENCODING_UNKNOWN || (encoding != ENCODING_NONE && !api_inflate(&call->arena, body, encoding, API_BODY_MAX, &body)))
-        return fail(call, FAULT_INTERNAL, "Internal server error");
+    bool has_no_room = false;
+    if (encoding == ENCODING_UNKNOWN || (encoding != ENCODING_NONE && !api_inflate(&call->arena, body, encoding, API_BODY_MAX, &body, &has_no_room)))
+        return has_no_room ? fail(call, FAULT_UNAVAILABLE, NO_MEMORY_TEXT) : fail(call, FAULT_INTERNAL, "Internal server error");
     struct json json;
     if (body.len > 0 && !json_parse(&call->arena, body, &json))
         return json.has_no_room ? fail(call, FAULT_UNAVAILABLE, NO_MEMORY_TEXT) : fail(call, FAULT_SERIALIZATION, "%s", "");

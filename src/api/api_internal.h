@@ -32,8 +32,8 @@ enum api_encoding api_encoding_of(str content_encoding);
 enum api_encoding api_encoding_choose(str accept_encoding);
 
 /* Unpacks a whole body; gzip may consist of several members. False when it is not such a body, is cut short, has more behind it, is empty
-   or unpacks to more than bytes_max. `expected_bytes` of memory are asked of the arena at first. */
-bool api_inflate(struct arena *arena, str packed, enum api_encoding encoding, size_t bytes_max, str *unpacked);
+   or unpacks to more than bytes_max; or, with *has_no_room, when the arena's budget is used up. `expected_bytes` of memory are asked of the arena at first. */
+bool api_inflate(struct arena *arena, str packed, enum api_encoding encoding, size_t bytes_max, str *unpacked, bool *has_no_room);
 
 /* Packs a body into the arena. */
 str api_deflate(struct arena *arena, str body, enum api_encoding encoding);

@@ -302,10 +302,38 @@ static void long_answers_are_packed(void **state)
         assert_string_equal(encoding, cases[i].encoding);
         assert_true(f->answer.body.len < 1000);
         str plain;
-        assert_true(api_inflate(&f->call.arena, f->answer.body, i == 0 ? ENCODING_GZIP : ENCODING_DEFLATE, 1 << 20, &plain));
+        bool has_no_room;
+        assert_true(api_inflate(&f->call.arena, f->answer.body, i == 0 ? ENCODING_GZIP : ENCODING_DEFLATE, 1 << 20, &plain, &has_no_room));
         assert_int_equal(crc32(0, (const Bytef *)plain.data, (uInt)plain.len), plain_crc);
         assert_int_equal(strtoul(header_of(&f->answer, "x-amz-crc32"), NULL, 10), plain_crc);
     }
+}
+
+/* Sixteen kilobytes that unpack to sixteen megabytes take what they need and no more, or end with the memory total. */
+static void packed_requests_stay_in_their_budget(void **state)
+{
+    (void)state;
+    enum { BYTES = API_BODY_MAX };
+    struct arena source, arena;
+    struct memory_budget budget = {.limit_bytes = 64 << 20};
+    str plain;
+    bool has_no_room;
+    arena_open(&source, NULL);
+    arena_open(&arena, &budget);
+    char *large = arena_alloc_text(&source, BYTES);
+    memset(large, '1', BYTES);
+    str packed = pack(&source, str_of(large, BYTES), true);
+    assert_true(packed.len < 32 << 10);
+    assert_true(api_inflate(&arena, packed, ENCODING_GZIP, BYTES, &plain, &has_no_room));
+    assert_true(plain.len == BYTES && memcmp(plain.data, large, BYTES) == 0);
+    assert_true(arena.held_bytes < BYTES + (2 << 20));
+    arena_close(&arena);
+    budget.limit_bytes = 6 << 20;
+    assert_false(api_inflate(&arena, packed, ENCODING_GZIP, BYTES, &plain, &has_no_room));
+    assert_true(has_no_room);
+    assert_true(arena.held_bytes <= budget.limit_bytes);
+    arena_close(&arena);
+    arena_close(&source);
 }
 
 static void packed_requests(void **state)
@@ -413,6 +441,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(signatures_are_required, set_up_required, tear_down),
         cmocka_unit_test_setup_teardown(signed_requests_pass, set_up_required, tear_down),
         cmocka_unit_test_setup_teardown(long_answers_are_packed, set_up_required, tear_down),
+        CASE(packed_requests_stay_in_their_budget),
         CASE(packed_requests),
         cmocka_unit_test(encodings_are_chosen),
         CASE(failed_answers_are_replaced),

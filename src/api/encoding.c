@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <zlib.h>
 
-enum { GZIP_WINDOW = 15 + 16, ZLIB_WINDOW = 15, PACKED_GROWTH_FIRST = 4 };
+enum { GZIP_WINDOW = 15 + 16, ZLIB_WINDOW = 15, PACKED_GROWTH_FIRST = 4, COMPRESS_ROOM_FIRST = 1024 };
 
 enum api_encoding api_encoding_of(str content_encoding)
 {
@@ -28,17 +28,35 @@ static void zlib_free(void *arena, void *at)
     (void)at;
 }
 
+/* Twice the room; what is outgrown is given back. False when the budget has none: a few packed bytes may stand for a thousand times as many. */
+static bool grow(struct buf *out)
+{
+    enum { LARGE_BYTES = 1 << 20 };
+    size_t capacity = 2 * out->capacity + COMPRESS_ROOM_FIRST;
+    char *data = arena_alloc_text(out->arena, capacity);
+    if (capacity > LARGE_BYTES && out->arena->budget && !memory_budget_has(out->arena->budget, 0)) {
+        arena_give_back(out->arena, data);
+        return false;
+    }
+    if (out->len > 0)
+        memcpy(data, out->data, out->len);
+    arena_give_back(out->arena, out->data);
+    out->data = data;
+    out->capacity = capacity;
+    return true;
+}
+
 /* One stream after another until the input ends; each must end properly. */
-static bool inflate_all(z_stream *stream, struct buf *out, size_t bytes_max, bool many)
+static bool inflate_all(z_stream *stream, struct buf *out, size_t bytes_max, bool many, bool *has_no_room)
 {
     for (;;) {
         if (out->len == bytes_max + 1)
             return false;
-        size_t room = out->capacity - out->len;
-        if (room == 0) {
-            buf_reserve(out, out->len + 1);
-            room = out->capacity - out->len;
+        if (out->capacity == out->len && !grow(out)) {
+            *has_no_room = true;
+            return false;
         }
+        size_t room = out->capacity - out->len;
         if (room > bytes_max + 1 - out->len)
             room = bytes_max + 1 - out->len;
         stream->next_out = (Bytef *)out->data + out->len;
@@ -58,8 +76,9 @@ static bool inflate_all(z_stream *stream, struct buf *out, size_t bytes_max, boo
     }
 }
 
-bool api_inflate(struct arena *arena, str packed, enum api_encoding encoding, size_t bytes_max, str *unpacked)
+bool api_inflate(struct arena *arena, str packed, enum api_encoding encoding, size_t bytes_max, str *unpacked, bool *has_no_room)
 {
+    *has_no_room = false;
     assert(encoding == ENCODING_GZIP || encoding == ENCODING_DEFLATE);
     if (packed.len == 0 || packed.len > UINT32_MAX)
         return false;
@@ -69,7 +88,7 @@ bool api_inflate(struct arena *arena, str packed, enum api_encoding encoding, si
     struct buf out;
     size_t expected = packed.len * PACKED_GROWTH_FIRST;
     buf_open(&out, arena, expected < bytes_max ? expected : bytes_max);
-    bool whole = inflate_all(&stream, &out, bytes_max, encoding == ENCODING_GZIP);
+    bool whole = inflate_all(&stream, &out, bytes_max, encoding == ENCODING_GZIP, has_no_room);
     inflateEnd(&stream);
     *unpacked = buf_str(&out);
     return whole;

@@ -95,6 +95,7 @@ void api_call(struct api *api, struct call *call, const struct auth_request *req
             hold(api, call, 100, FAULT_NONE);
     }
     if (str_begins(request->path, STR("/large"))) {
+        memset(arena_alloc_text(&call->arena, 20 << 20), 'y', 20 << 20); /* what went into it */
         char *large = arena_alloc_text(&call->arena, 4 << 20);
         memset(large, 'x', 4 << 20);
         answer->body = str_of(large, 4 << 20);

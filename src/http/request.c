@@ -8,7 +8,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-enum { ARENA_FIRST_BYTES = 14 << 10, BODY_OWN_FIRST_BYTES = 64 << 10, PARSE_FACTOR = 2 };
+enum { ARENA_FIRST_BYTES = 14 << 10, BODY_OWN_FIRST_BYTES = 64 << 10, ARENA_KEPT_BYTES = 1 << 20, PARSE_FACTOR = 2 };
 
 static struct http_request *request_acquire(struct http *http)
 {
@@ -176,6 +176,9 @@ static enum MHD_Result send_answer(struct http_request *request)
     enum MHD_Result result = sound ? MHD_queue_response(request->connection, (unsigned)answer->status, response) : MHD_NO;
     MHD_destroy_response(response);
     api_answer_leaves(http->options.api, answer);
+    /* A client may take its time: meanwhile the body is held, not all that went into it. */
+    if (request->call.arena.held_bytes > ARENA_KEPT_BYTES)
+        arena_keep(&request->call.arena, answer->body.data);
     return result;
 }
 
