@@ -4,7 +4,9 @@ Usage: boto.py ENDPOINT   prints one line a check ("ok - ..." or "not ok - ...")
 Debian's boto3 (1.26) lacks the newer members of the API; those are checked with the JavaScript SDK."""
 import concurrent.futures
 import decimal
+import heapq
 import sys
+import time
 import traceback
 import uuid
 
@@ -43,6 +45,19 @@ def refused(code, call, **arguments):
         assert error.response["ResponseMetadata"]["HTTPStatusCode"] == 400, error.response["ResponseMetadata"]
         return error.response["Error"]["Message"]
     raise AssertionError(f"expected {code}, but the call was accepted")
+
+
+def eventually(read, wanted):
+    """Reads until it gives what is wanted: a global index follows its table a moment later."""
+    deadline = time.monotonic() + 10
+    while (found := read()) != wanted and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert found == wanted, f"wanted {wanted}, got {found}"
+
+
+def pages_of(**request):
+    """All items of a Query, however many pages."""
+    return [item for page in resource.meta.client.get_paginator("query").paginate(**request) for item in page["Items"]]
 
 
 def create_tickets_table(name):

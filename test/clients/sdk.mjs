@@ -177,6 +177,96 @@ check("minitickets: a user's 400 tickets over pages, strongly consistent, in bot
   assert.ok(parts.flat().length >= 400);
 });
 
+/** Reads until it gives what is wanted: a global index follows its table a moment later. */
+async function eventually(read, wanted) {
+  const deadline = Date.now() + 10000;
+  for (;;) {
+    const found = await read();
+    try {
+      return assert.deepEqual(found, wanted);
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+async function allOf(request, pageSize) {
+  const found = [];
+  for await (const page of dynamodb.paginateQuery({ client, pageSize }, request)) found.push(...page.Items);
+  return found;
+}
+
+check("minitickets: the event's tickets through the by-event-date index, in order, over pages; a strong read of it is refused", async () => {
+  const request = {
+    TableName: tickets,
+    IndexName: "by-event-date",
+    KeyConditionExpression: "eventDate = :date",
+    ExpressionAttributeValues: { ":date": { S: "2026-12-01" } },
+  };
+  const wanted = Array.from({ length: seats }, (_, seat) => `booking-7:${seat}`).sort();
+  const names = async (more, pageSize) => (await allOf({ ...request, ...more }, pageSize)).map((item) => item.ticketId.S);
+  await eventually(() => names({}, 5), wanted);
+  assert.deepEqual(await names({ ScanIndexForward: false }, 1), [...wanted].reverse());
+  const { LastEvaluatedKey: last } = await send("Query", { ...request, Limit: 1 });
+  assert.deepEqual(Object.keys(last).sort(), ["eventDate", "eventDateKey", "ticketId", "userId"]);
+  const error = await refused("ValidationException", "Query", { ...request, ConsistentRead: true });
+  assert.equal(error.message, "Consistent reads are not supported on global secondary indexes");
+  const other = { ...request, ExpressionAttributeValues: { ":date": { S: "2026-12-02" } }, ExclusiveStartKey: last };
+  const forged = await refused("ValidationException", "Query", other);
+  assert.equal(forged.message, "The provided starting key is outside query boundaries based on provided conditions");
+});
+
+check("northwind: an index is made online, then a customer's orders newest first, and today's pending ones from ten shards merged", async () => {
+  const table = "orders";
+  const strings = (...names) => names.map((AttributeName) => ({ AttributeName, AttributeType: "S" }));
+  const keys = (hash, range) => [{ AttributeName: hash, KeyType: "HASH" }, ...(range ? [{ AttributeName: range, KeyType: "RANGE" }] : [])];
+  await makeTable(table, {
+    AttributeDefinitions: strings("pk", "status"),
+    GlobalSecondaryIndexes: [{ IndexName: "status", KeySchema: keys("status"), Projection: { ProjectionType: "ALL" } }],
+  });
+  const orders = Array.from({ length: 100 }, (_, number) => {
+    const day = number % 3 === 0 ? "2025-05-31" : "2025-06-01";
+    const made = `${day}T00:${String(number % 60).padStart(2, "0")}:00Z#${number}`;
+    return {
+      pk: { S: `ORDER#${number}` }, status: { S: "PENDING" }, customer: { S: `CUSTOMER#c${number % 5}` }, made: { S: made },
+      statusDay: { S: `STATUS#PENDING#${day}#${number % 10}` }, total: { N: String(number) }, notes: { S: "x".repeat(300) },
+    };
+  });
+  await Promise.all(orders.map((Item) => send("PutItem", { TableName: table, Item })));
+  // Before: one partition of the index has every pending order there is.
+  const pending = { TableName: table, IndexName: "status", KeyConditionExpression: "#s = :s", ExpressionAttributeNames: { "#s": "status" }, ExpressionAttributeValues: { ":s": { S: "PENDING" } } };
+  await eventually(async () => (await allOf(pending, 30)).length, orders.length);
+  // After: two indexes, made while the table is there.
+  const online = [
+    { IndexName: "by-customer", KeySchema: keys("customer", "made"), Projection: { ProjectionType: "ALL" } },
+    { IndexName: "pending", KeySchema: keys("statusDay", "made"), Projection: { ProjectionType: "INCLUDE", NonKeyAttributes: ["total"] } },
+  ];
+  const status = async (name) => (await send("DescribeTable", { TableName: table })).Table.GlobalSecondaryIndexes.find((index) => index.IndexName === name).IndexStatus;
+  for (const Create of online) {
+    await send("UpdateTable", { TableName: table, AttributeDefinitions: strings("pk", "status", "customer", "made", "statusDay"), GlobalSecondaryIndexUpdates: [{ Create }] });
+    await eventually(() => status(Create.IndexName), "ACTIVE");
+    await dynamodb.waitUntilTableExists({ client, maxWaitTime: 20, minDelay: 1, maxDelay: 1 }, { TableName: table });
+  }
+  const query = (index, attribute, value, more = {}) =>
+    allOf({ TableName: table, IndexName: index, KeyConditionExpression: `${attribute} = :v`, ExpressionAttributeValues: { ":v": { S: value } }, ...more }, 7);
+  const newest = await query("by-customer", "customer", "CUSTOMER#c2", { ScanIndexForward: false });
+  const ofCustomer = orders.filter((order) => order.customer.S === "CUSTOMER#c2").map((order) => order.made.S);
+  assert.deepEqual(newest.map((order) => order.made.S), ofCustomer.sort().reverse());
+  const today = async () => {
+    const shards = await Promise.all(Array.from({ length: 10 }, (_, shard) => query("pending", "statusDay", `STATUS#PENDING#2025-06-01#${shard}`)));
+    for (const shard of shards) assert.deepEqual(shard.map((order) => order.made.S), shard.map((order) => order.made.S).sort());
+    return shards.flat().sort((a, b) => (a.made.S < b.made.S ? -1 : 1));
+  };
+  const wanted = orders.filter((order) => order.made.S.startsWith("2025-06-01")).sort((a, b) => (a.made.S < b.made.S ? -1 : 1));
+  assert.deepEqual((await today()).map((order) => order.pk.S), wanted.map((order) => order.pk.S));
+  assert.deepEqual(Object.keys((await today())[0]).sort(), ["made", "pk", "statusDay", "total"]);
+  await Promise.all(wanted.slice(10).map(({ pk }) => send("UpdateItem", { TableName: table, Key: { pk }, UpdateExpression: "REMOVE statusDay" })));
+  await eventually(async () => (await today()).map((order) => order.pk.S), wanted.slice(0, 10).map((order) => order.pk.S));
+  await send("DeleteTable", { TableName: table });
+  await dynamodb.waitUntilTableNotExists({ client, maxWaitTime: 20, minDelay: 1, maxDelay: 1 }, { TableName: table });
+});
+
 check("items: all ten types, binary, 38 digits and Unicode come back as they went", async () => {
   await makeTable("types");
   const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
