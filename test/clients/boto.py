@@ -213,6 +213,108 @@ def tickets_of_a_user():
     assert sum(parts, []) == whole and len(set(whole)) == len(whole) >= 400, [len(part) for part in parts]
 
 
+@check("minitickets: the event's tickets through the by-event-date index, in order, over pages; a strong read of it is refused")
+def tickets_of_an_event():
+    wanted = sorted(f"booking-7:{seat}" for seat in range(SEATS))
+    request = dict(TableName=TICKETS, IndexName="by-event-date", KeyConditionExpression=Key("eventDate").eq("2026-12-01"))
+    eventually(lambda: [item["ticketId"] for item in pages_of(**request, PaginationConfig={"PageSize": 5})], wanted)
+    eventually(lambda: [item["status"] for item in pages_of(**request) if item["ticketId"] == "booking-7:0"], ["ready"])  # as an update left it
+    tonight = dict(request, KeyConditionExpression=Key("eventDate").eq("2026-12-01") & Key("eventDateKey").begins_with("2026-12-01T20:00:00Z#booking-7:1"))
+    assert [item["ticketId"] for item in pages_of(**tonight, ScanIndexForward=False)] == ["booking-7:11", "booking-7:10", "booking-7:1"]
+    first = resource.meta.client.query(**request, Limit=1)
+    assert set(first["LastEvaluatedKey"]) == {"eventDate", "eventDateKey", "userId", "ticketId"}, first["LastEvaluatedKey"]
+    message = refused("ValidationException", resource.meta.client.query, ConsistentRead=True, **request)
+    assert message == "Consistent reads are not supported on global secondary indexes", message
+
+
+ORDERS, DAY, SHARDS = 200, "2025-06-01", 10
+
+
+def order(number):
+    """Northwind's order, pending; every third was made the day before."""
+    day = "2025-05-31" if number % 3 == 0 else DAY
+    return {
+        "orderId": f"{number:04d}", "customerId": f"c{number % 7}", "status": "PENDING", "createdAt": f"{day}T{number // 60:02d}:{number % 60:02d}:00Z",
+        "total": decimal.Decimal(number), "notes": "x" * 500,
+    }
+
+
+@check("northwind before: an index on the raw status has every pending order; today's are filtered out of pages that are all paid for")
+def northwind_before():
+    keys = [{"AttributeName": "status", "KeyType": "HASH"}]
+    client.create_table(
+        TableName="orders-before", BillingMode="PAY_PER_REQUEST",
+        AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name in ("orderId", "status")],
+        KeySchema=[{"AttributeName": "orderId", "KeyType": "HASH"}],
+        GlobalSecondaryIndexes=[{"IndexName": "status", "KeySchema": keys, "Projection": {"ProjectionType": "ALL"}}],
+    )
+    client.get_waiter("table_exists").wait(TableName="orders-before", WaiterConfig={"Delay": 1, "MaxAttempts": 20})
+    with resource.Table("orders-before").batch_writer() as batch:
+        for number in range(ORDERS):
+            batch.put_item(Item=order(number))
+    request = dict(TableName="orders-before", IndexName="status", KeyConditionExpression=Key("status").eq("PENDING"))
+    today = dict(request, FilterExpression=Attr("createdAt").begins_with(DAY), PaginationConfig={"PageSize": 30})
+    eventually(lambda: len(pages_of(**request)), ORDERS)
+    assert sorted(item["orderId"] for item in pages_of(**today)) == [f"{number:04d}" for number in range(ORDERS) if number % 3]
+    units = [page["ConsumedCapacity"] for page in resource.meta.client.get_paginator("query").paginate(ReturnConsumedCapacity="INDEXES", **today)]
+    assert len(units) == 7 and all(unit["Table"]["CapacityUnits"] == 0 for unit in units), units
+    assert all(unit["GlobalSecondaryIndexes"]["status"]["CapacityUnits"] == unit["CapacityUnits"] >= 2 for unit in units[:6]), units
+    client.delete_table(TableName="orders-before")
+
+
+def make_orders_after():
+    def keys(partition, sort):
+        return [{"AttributeName": partition, "KeyType": "HASH"}, {"AttributeName": sort, "KeyType": "RANGE"}]
+
+    shown = {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["customerId", "total"]}
+    client.create_table(
+        TableName="orders-after", BillingMode="PAY_PER_REQUEST",
+        AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name in ("pk", "customer", "statusDay", "made")],
+        KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}],
+        GlobalSecondaryIndexes=[
+            {"IndexName": "by-customer", "KeySchema": keys("customer", "made"), "Projection": {"ProjectionType": "ALL"}},
+            {"IndexName": "pending", "KeySchema": keys("statusDay", "made"), "Projection": shown},
+        ],
+    )
+    client.get_waiter("table_exists").wait(TableName="orders-after", WaiterConfig={"Delay": 1, "MaxAttempts": 20})
+
+
+def pending_today():
+    """Ten queries beside one another, merged in the order of creation."""
+    def shard(number):
+        return pages_of(TableName="orders-after", IndexName="pending", KeyConditionExpression=Key("statusDay").eq(f"STATUS#PENDING#{DAY}#{number}"))
+
+    with concurrent.futures.ThreadPoolExecutor(SHARDS) as pool:
+        return list(heapq.merge(*pool.map(shard, range(SHARDS)), key=lambda item: item["made"]))
+
+
+@check("northwind after: a customer's orders newest first; today's pending ones from ten shards of a sparse index, merged in order")
+def northwind_after():
+    make_orders_after()
+    table = resource.Table("orders-after")
+    orders = []
+    with table.batch_writer() as batch:
+        for number in range(ORDERS):
+            made = order(number)
+            day, name = made["createdAt"][:10], f"ORDER#{made['orderId']}"
+            orders.append(dict(made, pk=name, customer=f"CUSTOMER#{made['customerId']}", made=f"{made['createdAt']}#{made['orderId']}"))
+            batch.put_item(Item=dict(orders[-1], statusDay=f"STATUS#PENDING#{day}#{number % SHARDS}"))
+    of_customer = sorted((item["made"] for item in orders if item["customer"] == "CUSTOMER#c3"), reverse=True)
+    request = dict(TableName="orders-after", IndexName="by-customer", KeyConditionExpression=Key("customer").eq("CUSTOMER#c3"), ScanIndexForward=False)
+    eventually(lambda: [item["made"] for item in pages_of(**request, PaginationConfig={"PageSize": 4})], of_customer)
+    today = sorted((item for item in orders if item["createdAt"].startswith(DAY)), key=lambda item: item["made"])
+    eventually(lambda: [item["pk"] for item in pending_today()], [item["pk"] for item in today])
+    assert set(pending_today()[0]) == {"pk", "statusDay", "made", "customerId", "total"}, pending_today()[0]
+    shipped = dict(UpdateExpression="SET #s = :s REMOVE statusDay", ExpressionAttributeNames={"#s": "status"}, ExpressionAttributeValues={":s": "SHIPPED"})
+    for item in today[::2]:  # out of the index, and still the customer's
+        table.update_item(Key={"pk": item["pk"]}, **shipped)
+    eventually(lambda: [item["pk"] for item in pending_today()], [item["pk"] for item in today[1::2]])
+    assert [item["made"] for item in pages_of(**request)] == of_customer
+    message = refused("ValidationException", table.query, IndexName="pending", KeyConditionExpression=Key("statusDay").eq("x"), ProjectionExpression="notes")
+    assert message == "One or more parameter values were invalid: Global secondary index pending does not project [notes]", message
+    client.delete_table(TableName="orders-after")
+
+
 @check("items: all ten types, binary, 38 digits and Unicode come back as they went")
 def types():
     make_table("types", "N")
