@@ -1,6 +1,7 @@
 /* Drafts: tables that are still written to, and copies of snapshots. */
 #include "table/table_internal.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -53,8 +54,10 @@ struct table *table_draft_new(const struct table *base_or_null)
         abort();
     }
     memset(draft, 0, sizeof *draft);
+    /* All but the count of references, which others of the base's holders may be changing. */
+    size_t counted = offsetof(struct table, change_number);
     if (base_or_null)
-        *draft = *base_or_null;
+        memcpy((char *)draft + counted, (const char *)base_or_null + counted, sizeof *draft - counted);
     atomic_init(&draft->references, 1);
     arena_open(&draft->arena, NULL);
     if (!base_or_null)
