@@ -191,9 +191,10 @@ async function eventually(read, wanted) {
   }
 }
 
+/** All items of all pages. (The paginator writes its place into the request that it is given.) */
 async function allOf(request, pageSize) {
   const found = [];
-  for await (const page of dynamodb.paginateQuery({ client, pageSize }, request)) found.push(...page.Items);
+  for await (const page of dynamodb.paginateQuery({ client, pageSize }, { ...request })) found.push(...page.Items);
   return found;
 }
 
