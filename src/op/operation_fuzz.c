@@ -11,7 +11,7 @@ static const char table_request[] =
     "{\"TableName\":\"abc\",\"BillingMode\":\"PAY_PER_REQUEST\",\"AttributeDefinitions\":[{\"AttributeName\":\"pk\",\"AttributeType\":\"S\"},{\"AttributeName\":\"sk\","
     "\"AttributeType\":\"N\"},{\"AttributeName\":\"x\",\"AttributeType\":\"B\"}],\"KeySchema\":[{\"AttributeName\":\"pk\",\"KeyType\":\"HASH\"},{\"AttributeName\":\"sk\","
     "\"KeyType\":\"RANGE\"}],\"LocalSecondaryIndexes\":[{\"IndexName\":\"lsi\",\"KeySchema\":[{\"AttributeName\":\"pk\",\"KeyType\":\"HASH\"},{\"AttributeName\":\"x\","
-    "\"KeyType\":\"RANGE\"}],\"Projection\":{\"ProjectionType\":\"ALL\"}}],\"GlobalSecondaryIndexes\":[{\"IndexName\":\"gsi\",\"KeySchema\":[{\"AttributeName\":\"x\","
+    "\"KeyType\":\"RANGE\"}],\"Projection\":{\"ProjectionType\":\"KEYS_ONLY\"}}],\"GlobalSecondaryIndexes\":[{\"IndexName\":\"gsi\",\"KeySchema\":[{\"AttributeName\":\"x\","
     "\"KeyType\":\"HASH\"}],\"Projection\":{\"ProjectionType\":\"KEYS_ONLY\"}}]}";
 static const char item_request[] =
     "{\"TableName\":\"abc\",\"Item\":{\"pk\":{\"S\":\"k\"},\"sk\":{\"N\":\"1\"},\"x\":{\"B\":\"YQ==\"},\"n\":{\"N\":\"5\"},\"l\":{\"L\":[{\"S\":\"a\"},{\"M\":{\"b\":{\"SS\":"
