@@ -2,8 +2,9 @@
    connection suspended as for a durable wait. A request handed over has the call's own hold released by its worker in place of the connection's
    thread; so whoever releases the last hold resumes the connection, as ever.
 
-   Handing over costs about 5 us of the processor, which is nothing beside a long operation and would be much beside a GetItem. Whether one is
-   long must be known before it begins: api_is_long. */
+   Handing over costs 5 us of the processor under load and up to 25 when the worker sleeps, which is nothing beside a long operation and would be
+   much beside a GetItem. Whether one is long must be known before it begins (api_is_long), so a Query of one item pays, too: 24 us under load
+   in place of 19. */
 #include "http/http_internal.h"
 
 #include <errno.h>

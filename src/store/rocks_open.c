@@ -335,7 +335,7 @@ static void set_options(struct rocks *rocks, size_t cache_bytes, bool is_new)
     rocksdb_options_set_max_open_files(options, open_files_max());
     /* 16 would be started for the fewest files. */
     rocksdb_options_set_max_file_opening_threads(options, is_new ? 1 : 4);
-    /* To give back what 4 MB are too much for a new manifest, ext4 waits for its journal: 5 ms of a start. It is written in a few bytes a time. */
+    /* A manifest grows by a few bytes a time, and to give back what of 4 MB it did not need, ext4 may wait for its journal: twice in a start. */
     rocksdb_options_set_manifest_preallocation_size(options, 0);
     rocksdb_options_set_skip_stats_update_on_db_open(options, 1);
     rocksdb_options_set_bytes_per_sync(options, 1 << 20);
