@@ -29,10 +29,11 @@ struct api {
     struct world *world;
     atomic_uint calls;
     struct durable_wait *kept; /* of /never */
+    atomic_uint releases_running; /* threads of release_later, which end behind the front's back */
 };
 
 struct delay {
-    struct world *world;
+    struct api *api;
     struct durable_wait *wait;
     int64_t us;
     enum fault fault;
@@ -41,18 +42,28 @@ struct delay {
 static void *release_later(void *argument)
 {
     struct delay *delay = argument;
+    struct api *api = delay->api;
     if (delay->us > 0)
-        world_sleep_us(delay->world, delay->us);
+        world_sleep_us(api->world, delay->us);
     durable_wait_release(delay->wait, delay->fault);
     free(delay);
+    atomic_fetch_sub(&api->releases_running, 1);
     return NULL;
+}
+
+/* Before the world ends. */
+static void releases_end(struct api *api)
+{
+    while (atomic_load(&api->releases_running) > 0)
+        world_sleep_us(api->world, 1000);
 }
 
 static void hold(struct api *api, struct call *call, int64_t us, enum fault fault)
 {
     struct delay *delay = malloc(sizeof *delay);
-    *delay = (struct delay){api->world, &call->durable, us, fault};
+    *delay = (struct delay){api, &call->durable, us, fault};
     durable_wait_hold(&call->durable);
+    atomic_fetch_add(&api->releases_running, 1);
     pthread_t thread;
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
@@ -174,6 +185,7 @@ static int tear_down(void **state)
 {
     struct fixture *f = *state;
     http_stop(f->http, 2000);
+    releases_end(&f->api);
     assert_int_equal(atomic_load(&f->memory.used_bytes), 0);
     world_free(f->world);
     free(f);

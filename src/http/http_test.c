@@ -424,6 +424,7 @@ static void the_end_lets_requests_finish(void **state)
     assert_true(is_closed(&waiting) && is_closed(&idle));
     hang_up(&waiting);
     hang_up(&idle);
+    releases_end(&f->api);
     assert_int_equal(atomic_load(&f->memory.used_bytes), 0);
     world_free(f->world);
     free(f);
@@ -473,7 +474,7 @@ static void the_end_waits_for_workers(void **state)
     /* Writes may still be under way behind the front's back, but not for long. */
     for (int i = 0; i < 1000 && atomic_load(&f->memory.used_bytes) > 0; i++)
         world_sleep_us(f->world, 1000);
-    world_sleep_us(f->world, 20000);
+    releases_end(&f->api);
     assert_int_equal(atomic_load(&f->memory.used_bytes), 0);
     world_free(f->world);
     free(f);
