@@ -86,22 +86,6 @@ static enum fault read_indexes(struct table_request *request, uint32_t list, boo
     return request_index_counts(call, indexes, *count);
 }
 
-static bool is_used(const struct table *draft, str attribute)
-{
-    if (str_equal(attribute, draft->keys.partition.name) || str_equal(attribute, draft->keys.sort.name))
-        return true;
-    for (size_t i = 0; i < draft->index_count; i++) {
-        const struct table_index *index = &draft->indexes[i];
-        for (size_t part = 0; part < index->partition_count; part++)
-            if (str_equal(attribute, index->partition[part].name))
-                return true;
-        for (size_t part = 0; part < index->sort_count; part++)
-            if (str_equal(attribute, index->sort[part].name))
-                return true;
-    }
-    return false;
-}
-
 /* Every defined attribute must be a key of something. */
 static enum fault check_definitions_used(struct table_request *request)
 {
@@ -109,7 +93,7 @@ static enum fault check_definitions_used(struct table_request *request)
     struct key_attribute *used = ARENA_NEW_ARRAY(&call->arena, struct key_attribute, request->definition_count + 1);
     size_t used_count = 0;
     for (size_t i = 0; i < request->definition_count; i++)
-        if (is_used(request->draft, request->definitions[i].name))
+        if (table_has_key_attribute(request->draft, request->definitions[i].name))
             used[used_count++] = request->definitions[i];
     if (used_count == request->definition_count)
         return FAULT_NONE;

@@ -110,7 +110,7 @@ static void settle_throughput(struct table_throughput *throughput)
     throughput->shown_read_units = throughput->shown_write_units = throughput->shown_decreases = 0;
 }
 
-static bool is_key(const struct table *table, str attribute)
+bool table_has_key_attribute(const struct table *table, str attribute)
 {
     if (str_equal(attribute, table->keys.partition.name) || str_equal(attribute, table->keys.sort.name))
         return true;
@@ -132,7 +132,7 @@ static void prune_definitions(struct table *draft)
     struct key_attribute *definitions = copy_array(&draft->arena, draft->definitions, draft->definition_count, sizeof *definitions);
     size_t kept = 0;
     for (size_t i = 0; i < draft->definition_count; i++)
-        if (is_key(draft, definitions[i].name))
+        if (table_has_key_attribute(draft, definitions[i].name))
             definitions[kept++] = definitions[i];
     draft->definitions = definitions;
     draft->definition_count = kept;

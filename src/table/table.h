@@ -116,6 +116,9 @@ str table_status_name(enum table_status status);
 /* The range whose rows include the row key: of an item, as key_encode makes it, or of a local index's entry, which is where its item is. */
 struct uuid table_range_of(const struct table *table, str row_key);
 
+/* Whether the attribute is part of the table's key or of an index's. */
+bool table_has_key_attribute(const struct table *table, str attribute);
+
 const struct table_index *table_index_find(const struct table *table, str index_name);
 
 /* One of the table's indexes as storage sees it; views of the table. */
